@@ -150,3 +150,22 @@ func DefineSubresource[K, B any](name string, body Info) Subresource[K, B] {
 
 // Descriptor returns the untyped description.
 func (s Subresource[K, B]) Descriptor() *SubresourceDescriptor { return s.d }
+
+// Connection describes a subresource of kind K that is a connection and not an object: a
+// stream (log), streams in both directions (exec, attach, portforward) or another server's
+// HTTP (proxy). Options of type O go into the query; there is no body to encode, so a
+// connection is not accepted where a [Subresource] is.
+type Connection[K, O any] struct{ d *SubresourceDescriptor }
+
+// DefineConnection describes the connection called name of kind K with options of type O. Of
+// options, Group, Version, Kind and Verbs are used.
+func DefineConnection[K, O any](name string, options Info) Connection[K, O] {
+	if name == "" {
+		panic("resource: a connection needs a name")
+	}
+	options.Protobuf = false
+	return Connection[K, O]{&SubresourceDescriptor{Name: name, Body: options.validated()}}
+}
+
+// Descriptor returns the untyped description.
+func (c Connection[K, O]) Descriptor() *SubresourceDescriptor { return c.d }
