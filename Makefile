@@ -1,0 +1,33 @@
+# Everything runs with the Go toolchain named here; the go command fetches it when it is missing.
+export GOTOOLCHAIN := go1.27.3
+
+MODULES := . examples test bench
+FUZZTIME ?= 30s
+BIN := $(CURDIR)/bin
+SHELL := /bin/bash
+
+.PHONY: help demo test race lint generate bench fuzz
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: ## run the WebApp operator against a real API server and tell what happens; KEEP=1 leaves the server up
+	@cd test && go run ./cmd/demo $(if $(KEEP),-keep)
+
+test: ## run every test, against a real API server too (its first build takes some minutes)
+	@set -e; for m in $(MODULES); do echo "go -C $$m test ./..."; go -C $$m test $(if $(filter test,$$m),-timeout 30m) ./...; done
+
+race: ## run the tests of the library with the race detector (needs a C compiler)
+	CGO_ENABLED=1 go test -race ./...
+
+lint: ## gofmt, vet, staticcheck, errorlint, and a doc comment on every exported name
+	@bash .ci/lint
+
+generate: ## write the descriptors in k8s/ again, from Kubernetes' own discovery documents
+	go -C k8s/gen run .
+
+bench: ## measure the wire and the store beside apimachinery, and whole programs beside the peers
+	@bash bench/run
+
+fuzz: ## fuzz every parser, FUZZTIME (30s) each
+	@bash .ci/fuzz $(FUZZTIME)
