@@ -87,14 +87,43 @@ func (i Info) String() string {
 	return i.Plural + "." + i.Version + "." + i.Group
 }
 
-// validated returns i with the guessed names filled in, and panics when a name that cannot
-// be guessed is missing: a descriptor is written by a programmer, once.
-func (i Info) validated() Info {
-	if i.Version == "" || i.Kind == "" {
-		panic(fmt.Sprintf("resource: a kind needs a Version and a Kind: group %q, version %q, kind %q", i.Group, i.Version, i.Kind))
+// Validate reports what keeps i from describing a kind: a missing Version or Kind, or a name
+// that cannot stand in a URL path. Plural may be empty. Other rules are the server's.
+func (i Info) Validate() error {
+	for _, f := range []struct {
+		field, value string
+		required     bool
+	}{{"Group", i.Group, false}, {"Version", i.Version, true}, {"Kind", i.Kind, true}, {"Plural", i.Plural, false}} {
+		switch {
+		case f.value == "" && f.required:
+			return fmt.Errorf("a kind needs a %s: group %q, version %q, kind %q, plural %q", f.field, i.Group, i.Version, i.Kind, i.Plural)
+		case f.value != "" && !isName(f.value):
+			return fmt.Errorf("%s %q of a kind: want letters, digits, '-' and '.', with a letter or digit first and last", f.field, f.value)
+		}
 	}
-	if strings.ContainsAny(i.Group+i.Version+i.Kind+i.Plural, "/ ?#%") {
-		panic(fmt.Sprintf("resource: names of a kind cannot hold '/', '?', '#', '%%' or blanks: group %q, version %q, kind %q, plural %q", i.Group, i.Version, i.Kind, i.Plural))
+	return nil
+}
+
+// isName reports whether s can be an element of a path as it is. It is wider than any one
+// of Kubernetes' own rules for groups, versions, kinds and resources.
+func isName(s string) bool {
+	for _, r := range []byte(s) {
+		if !isAlphanumeric(r) && r != '-' && r != '.' {
+			return false
+		}
+	}
+	return s != "" && isAlphanumeric(s[0]) && isAlphanumeric(s[len(s)-1])
+}
+
+func isAlphanumeric(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}
+
+// completed returns i with the guessed names filled in, and panics when i is not valid: a
+// descriptor is written by a programmer, once.
+func (i Info) completed() Info {
+	if err := i.Validate(); err != nil {
+		panic("resource: " + err.Error())
 	}
 	if i.Plural == "" {
 		i.Plural = Pluralize(i.Kind)

@@ -1,6 +1,9 @@
 package resource
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
 
 // Ref names an object of kind K: a namespace (empty for cluster-scoped kinds) and a name. It
 // is comparable, and the ref of one kind cannot be used where another is wanted.
@@ -38,24 +41,61 @@ func (k Cluster[K]) ControllerOwner(owner *K) metav1.OwnerReference {
 	return controllerOwner(k.d, owner)
 }
 
+// ControllerOwner returns an owner reference to owner with controller and
+// blockOwnerDeletion set. See [Namespaced.ControllerOwner].
+func (k NamespacedMetadata[K]) ControllerOwner(owner *Metadata[K]) metav1.OwnerReference {
+	return controllerOwner(k.d, owner)
+}
+
+// ControllerOwner returns an owner reference to owner with controller and
+// blockOwnerDeletion set. See [Namespaced.ControllerOwner].
+func (k ClusterMetadata[K]) ControllerOwner(owner *Metadata[K]) metav1.OwnerReference {
+	return controllerOwner(k.d, owner)
+}
+
+// ControllerOwner returns an owner reference to owner with controller and
+// blockOwnerDeletion set. See [Namespaced.ControllerOwner].
+func (k DynamicKind) ControllerOwner(owner *unstructured.Unstructured) metav1.OwnerReference {
+	return controllerOwner(k.d, owner)
+}
+
 // Owner returns an owner reference to owner that does not make it the controller: an object
 // can have many owners, and one controller.
 func (k Namespaced[K]) Owner(owner *K) metav1.OwnerReference { return ownerReference(k.d, owner) }
 
-// Owner returns an owner reference to owner that does not make it the controller: an object
-// can have many owners, and one controller.
+// Owner returns an owner reference to owner that does not make it the controller. See
+// [Namespaced.Owner].
 func (k Cluster[K]) Owner(owner *K) metav1.OwnerReference { return ownerReference(k.d, owner) }
 
-func controllerOwner(d *Descriptor, owner any) metav1.OwnerReference {
+// Owner returns an owner reference to owner that does not make it the controller. See
+// [Namespaced.Owner].
+func (k NamespacedMetadata[K]) Owner(owner *Metadata[K]) metav1.OwnerReference {
+	return ownerReference(k.d, owner)
+}
+
+// Owner returns an owner reference to owner that does not make it the controller. See
+// [Namespaced.Owner].
+func (k ClusterMetadata[K]) Owner(owner *Metadata[K]) metav1.OwnerReference {
+	return ownerReference(k.d, owner)
+}
+
+// Owner returns an owner reference to owner that does not make it the controller. See
+// [Namespaced.Owner].
+func (k DynamicKind) Owner(owner *unstructured.Unstructured) metav1.OwnerReference {
+	return ownerReference(k.d, owner)
+}
+
+func controllerOwner(d *definition, owner any) metav1.OwnerReference {
 	ref := ownerReference(d, owner)
 	yes, block := true, true
 	ref.Controller, ref.BlockOwnerDeletion = &yes, &block
 	return ref
 }
 
-func ownerReference(d *Descriptor, owner any) metav1.OwnerReference {
+func ownerReference(d *definition, owner any) metav1.OwnerReference {
+	kind := &d.completed().whole
 	m := owner.(metav1.Object) // checked by the constraint where the kind was defined
-	return metav1.OwnerReference{APIVersion: d.APIVersion(), Kind: d.Kind, Name: m.GetName(), UID: m.GetUID()}
+	return metav1.OwnerReference{APIVersion: kind.APIVersion(), Kind: kind.Kind, Name: m.GetName(), UID: m.GetUID()}
 }
 
 // OwnerRef returns the ref of the object that reference names, when that is an object of d's
