@@ -1,0 +1,106 @@
+package wire
+
+import "unsafe"
+
+// The functions of this file read parts of an object that is kept. What they read was checked
+// when the object came; in a broken object they stop where the damage is.
+
+// stringOf looks at bytes as a string, for as long as the bytes do not change.
+func stringOf(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+// inside returns a window on text, behind its first byte. ok is false when there is nothing.
+func inside(text string) (w window, ok bool) {
+	if text == "" {
+		return window{}, false
+	}
+	return window{buf: bytesOf(text), pos: 1}, true
+}
+
+// textOf is what the value of kind at an extent of text says: nothing, unless it is a string.
+func textOf(text string, kind byte, start, end int) string {
+	if kind != kindString {
+		return ""
+	}
+	return unquote(text[start+1 : end-1])
+}
+
+func eachJSONEntry(text string, f func(key, value string) bool) {
+	w, ok := inside(text)
+	for first := true; ok; first = false {
+		name, more, err := w.member(first)
+		if err != nil || !more {
+			return
+		}
+		kind, start, end, err := w.skipValue()
+		if err != nil {
+			return
+		}
+		ok = f(unquote(stringOf(name)), textOf(text, kind, start, end))
+	}
+}
+
+func eachJSONString(text string, f func(string) bool) {
+	w, ok := inside(text)
+	for first := true; ok; first = false {
+		if more, err := w.element(first); err != nil || !more {
+			return
+		}
+		kind, start, end, err := w.skipValue()
+		if err != nil {
+			return
+		}
+		ok = f(textOf(text, kind, start, end))
+	}
+}
+
+func eachJSONOwner(text string, f func(OwnerReference) bool) {
+	w, ok := inside(text)
+	for first := true; ok; first = false {
+		if more, err := w.element(first); err != nil || !more {
+			return
+		}
+		kind, start, end, err := w.skipValue()
+		if err != nil {
+			return
+		}
+		var owner OwnerReference
+		if kind == kindObject {
+			owner = jsonOwner(text[start:end])
+		}
+		ok = f(owner)
+	}
+}
+
+func jsonOwner(text string) (owner OwnerReference) {
+	w, _ := inside(text)
+	for first := true; ; first = false {
+		name, more, err := w.member(first)
+		if err != nil || !more {
+			return owner
+		}
+		kind, start, end, err := w.skipValue()
+		if err != nil {
+			return owner
+		}
+		if kind != kindNull {
+			setOwnerMember(&owner, unquote(stringOf(name)), kind, textOf(text, kind, start, end))
+		}
+	}
+}
+
+func setOwnerMember(owner *OwnerReference, name string, kind byte, text string) {
+	switch name {
+	case "apiVersion":
+		owner.APIVersion = text
+	case "kind":
+		owner.Kind = text
+	case "name":
+		owner.Name = text
+	case "uid":
+		owner.UID = text
+	case "controller":
+		owner.Controller = new(kind == kindTrue)
+	case "blockOwnerDeletion":
+		owner.BlockOwnerDeletion = new(kind == kindTrue)
+	}
+}

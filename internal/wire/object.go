@@ -1,0 +1,224 @@
+package wire
+
+import (
+	"strings"
+	"time"
+	"unique"
+	"unsafe"
+)
+
+// InitialEventsEnd is the annotation of the bookmark that ends the initial events of a
+// streaming list (KEP-3157).
+const InitialEventsEnd = "k8s.io/initial-events-end"
+
+// lastApplied is where kubectl apply keeps what it applied last: a second copy of the object.
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+
+// Object is one object: its bytes, and where the metadata that routes it is in them. It does
+// not change, and can be used by several goroutines at once. Strings that its methods return
+// share the memory of the object; clone them (strings.Clone) where they are to outlive it.
+//
+// An object that is broken (see [Object.Err]) has the metadata that could be read; the rest is
+// empty.
+type Object struct {
+	data       string
+	namespace  unique.Handle[string] // the zero handle for none
+	broken     *objectError
+	generation int64
+
+	name, uid, version         span // of strings: without quotes in JSON
+	labels, annotations        span // JSON: the object; protobuf: from the first entry to the last
+	owners, finalizers         span // the same
+	createdAt, deletedAt       span // JSON: without quotes; protobuf: the Time message
+	format                     Format
+	creationZero, deletionZero bool // protobuf: the field is there, and empty
+}
+
+// OwnerReference is an entry of metadata.ownerReferences.
+type OwnerReference struct {
+	APIVersion, Kind, Name, UID    string
+	Controller, BlockOwnerDeletion *bool
+}
+
+// Err says what is wrong with the object, as far as it was looked at: nil for nearly all.
+func (o *Object) Err() error {
+	if o.broken == nil {
+		return nil
+	}
+	return o.broken
+}
+
+// Format is how Bytes are encoded.
+func (o *Object) Format() Format { return o.format }
+
+// Bytes returns the object: JSON text, or a protobuf message without an envelope. They must
+// not be modified.
+func (o *Object) Bytes() []byte { return bytesOf(o.data) }
+
+// Size is the number of bytes of the object.
+func (o *Object) Size() int { return len(o.data) }
+
+// SameBytes reports whether the two are encoded in the same way and say the same in the same words.
+func (o *Object) SameBytes(other *Object) bool {
+	return o.format == other.format && o.data == other.data
+}
+
+// Namespace is metadata.namespace. It is interned: it does not share memory with the object.
+func (o *Object) Namespace() string {
+	if o.namespace == (unique.Handle[string]{}) {
+		return ""
+	}
+	return o.namespace.Value()
+}
+
+// Name is metadata.name.
+func (o *Object) Name() string { return o.text(o.name) }
+
+// UID is metadata.uid.
+func (o *Object) UID() string { return o.text(o.uid) }
+
+// ResourceVersion is metadata.resourceVersion.
+func (o *Object) ResourceVersion() string { return o.text(o.version) }
+
+// Generation is metadata.generation.
+func (o *Object) Generation() int64 { return o.generation }
+
+// CreationTime is metadata.creationTimestamp, zero when that is not set.
+func (o *Object) CreationTime() time.Time { return o.time(o.createdAt) }
+
+// DeletionTime is metadata.deletionTimestamp; ok is false when that is not set.
+func (o *Object) DeletionTime() (t time.Time, ok bool) {
+	return o.time(o.deletedAt), !o.deletedAt.isZero()
+}
+
+// Label returns the label called key.
+func (o *Object) Label(key string) (value string, ok bool) {
+	return o.lookup(o.labels, protoLabels, key)
+}
+
+// Annotation returns the annotation called key.
+func (o *Object) Annotation(key string) (value string, ok bool) {
+	return o.lookup(o.annotations, protoAnnotations, key)
+}
+
+// EachLabel calls f with every label, in the order of the bytes, until f returns false.
+func (o *Object) EachLabel(f func(key, value string) bool) { o.eachEntry(o.labels, protoLabels, f) }
+
+// EachAnnotation calls f with every annotation, in the order of the bytes, until f returns false.
+func (o *Object) EachAnnotation(f func(key, value string) bool) {
+	o.eachEntry(o.annotations, protoAnnotations, f)
+}
+
+// EachOwner calls f with every owner reference, until f returns false.
+func (o *Object) EachOwner(f func(OwnerReference) bool) {
+	if o.format == Protobuf {
+		eachProtoOwner(o.part(o.owners), f)
+		return
+	}
+	eachJSONOwner(o.part(o.owners), f)
+}
+
+// EachFinalizer calls f with every finalizer, until f returns false.
+func (o *Object) EachFinalizer(f func(string) bool) {
+	if o.format == Protobuf {
+		eachProtoString(o.part(o.finalizers), protoFinalizers, f)
+		return
+	}
+	eachJSONString(o.part(o.finalizers), f)
+}
+
+func (o *Object) lookup(s span, field uint64, key string) (value string, ok bool) {
+	o.eachEntry(s, field, func(k, v string) bool {
+		if k == key { // the last one counts, as in decoders
+			value, ok = v, true
+		}
+		return true
+	})
+	return value, ok
+}
+
+func (o *Object) eachEntry(s span, field uint64, f func(key, value string) bool) {
+	if o.format == Protobuf {
+		eachProtoEntry(o.part(s), field, f)
+		return
+	}
+	eachJSONEntry(o.part(s), f)
+}
+
+func (o *Object) part(s span) string { return o.data[s.start:s.end] }
+
+// text returns the string at s.
+func (o *Object) text(s span) string {
+	if o.format == Protobuf {
+		return o.part(s)
+	}
+	return unquote(o.part(s))
+}
+
+func (o *Object) time(s span) time.Time {
+	if o.format == Protobuf {
+		return protoTime(o.part(s))
+	}
+	t, err := time.Parse(time.RFC3339, unquote(o.part(s)))
+	if err != nil { // empty, or the object is broken
+		return time.Time{}
+	}
+	return t.Local()
+}
+
+// bytesOf looks at a string as bytes, which must not be written to.
+func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
+
+// cuts are the parts of an object that are left out, in order, relative to its start.
+type cuts []span
+
+// copyWithout copies b without the parts in cut, into an allocation of exactly that size.
+func copyWithout(b []byte, cut cuts) string {
+	if len(cut) == 0 {
+		return string(b)
+	}
+	size := len(b)
+	for _, c := range cut {
+		size -= int(c.end - c.start)
+	}
+	var out strings.Builder
+	out.Grow(size)
+	from := uint32(0)
+	for _, c := range cut {
+		out.Write(b[from:c.start])
+		from = c.end
+	}
+	out.Write(b[from:])
+	return out.String()
+}
+
+// interner keeps one copy of strings that repeat: the namespaces that a body names. Lists are
+// sorted by namespace, so the last one is nearly always the right one.
+type interner struct {
+	last   string
+	handle unique.Handle[string]
+	known  map[string]unique.Handle[string]
+}
+
+// mostInterned bounds a table: a stream that runs for weeks must not collect the names of
+// namespaces that are gone.
+const mostInterned = 1024
+
+func (n *interner) intern(b []byte) unique.Handle[string] {
+	if len(b) == 0 {
+		return unique.Handle[string]{}
+	}
+	if string(b) == n.last {
+		return n.handle
+	}
+	handle, ok := n.known[string(b)]
+	if !ok {
+		handle = unique.Make(string(b))
+		if n.known == nil || len(n.known) >= mostInterned {
+			n.known = make(map[string]unique.Handle[string])
+		}
+		n.known[handle.Value()] = handle
+	}
+	n.last, n.handle = handle.Value(), handle
+	return handle
+}
