@@ -49,3 +49,10 @@ func readJSONObject(data []byte, opts *Options) (Object, error) {
 	}
 	return object, nil
 }
+
+// Envelope opens a protobuf body that holds a single object or a Status. raw is the message
+// inside, which shares the memory of body.
+func Envelope(body []byte) (apiVersion, kind string, raw []byte, err error) {
+	e, err := openEnvelope(body)
+	return e.apiVersion, e.kind, e.raw, err
+}
