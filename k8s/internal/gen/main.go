@@ -36,11 +36,11 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	packages, err := plan(groups, types, src.release)
+	packages, err := plan(groups, types)
 	if err != nil {
 		return err
 	}
-	files, err := render(packages)
+	files, err := render(packages, src.release)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 )
 
@@ -14,7 +13,6 @@ type pkg struct {
 	name    string
 	group   string
 	version string
-	release string
 	others  []string // import paths of the other versions' packages, relative to k8s/
 	imports map[string]string
 	vars    []variable
@@ -22,13 +20,12 @@ type pkg struct {
 
 // variable is a descriptor to be written.
 type variable struct {
-	name    string
-	doc     []string
-	define  string // DefineNamespaced, DefineCluster, DefineSubresource, DefineConnection
-	types   string // type arguments
-	sub     string // name of the subresource
-	info    info
-	newBody string // an expression for a new object, for the list of all
+	name   string
+	doc    []string // paragraphs
+	define string   // DefineNamespaced, DefineCluster, DefineSubresource, DefineConnection
+	types  string   // type arguments
+	sub    string   // name of the subresource; empty for a kind
+	info   info
 }
 
 type info struct {
@@ -55,12 +52,14 @@ var connections = map[string]string{
 	"services/proxy":   "ServiceProxyOptions",
 }
 
-func plan(groups []group, types map[groupVersion]*goPackage, release string) ([]*pkg, error) {
+// plan decides on the packages, in the order of the discovery documents: the API server's
+// order of groups, and in a group its preferred version first.
+func plan(groups []group, types map[groupVersion]*goPackage) ([]*pkg, error) {
 	var packages []*pkg
 	for _, g := range groups {
 		var of []*pkg
 		for i, v := range g.versions {
-			p := &pkg{folder: folderOf(g.name), name: folderOf(g.name), group: g.name, version: v.name, release: release, imports: map[string]string{}}
+			p := &pkg{folder: folderOf(g.name), name: folderOf(g.name), group: g.name, version: v.name, imports: map[string]string{}}
 			if i > 0 {
 				p.folder = path.Join(p.folder, v.name)
 			}
@@ -80,7 +79,6 @@ func plan(groups []group, types map[groupVersion]*goPackage, release string) ([]
 		}
 		packages = append(packages, of...)
 	}
-	slices.SortFunc(packages, func(a, b *pkg) int { return cmp.Compare(a.folder, b.folder) })
 	return packages, nil
 }
 
@@ -93,7 +91,7 @@ func (p *pkg) add(k *kind, types map[groupVersion]*goPackage) error {
 	if err != nil {
 		return err
 	}
-	v := variable{name: variableOf(k.Kind, k.Name), define: "DefineCluster", types: parent, newBody: "new(" + parent + ")"}
+	v := variable{name: variableOf(k.Kind, k.Name), define: "DefineCluster", types: parent}
 	if k.Namespaced {
 		v.define = "DefineNamespaced"
 	}
@@ -131,13 +129,13 @@ func (p *pkg) subresource(k *kind, parent string, s apiResource, types map[group
 	}
 	v := variable{
 		name: subresourceVariableOf(k.Kind, s.Name), define: "DefineSubresource",
-		types: parent + ", " + goType, sub: s.Name, newBody: "new(" + goType + ")",
+		types: parent + ", " + goType, sub: s.Name,
 		info: info{Group: gv.group, Version: gv.version, Kind: body, Verbs: s.Verbs, Protobuf: protobuf},
 	}
 	if connection {
 		v.define, v.info.Protobuf = "DefineConnection", false
 	}
-	v.doc = subresourceDoc(p, k, v)
+	v.doc = subresourceDoc(k, v)
 	return v, nil
 }
 
@@ -149,7 +147,7 @@ func (p *pkg) use(gv groupVersion, kind string, types map[groupVersion]*goPackag
 	}
 	t := types[gv]
 	if t == nil || !t.types[kind] {
-		return "", false, fmt.Errorf("no Go type for %s/%s %s: neither k8s.io/api nor k8s.io/apiextensions-apiserver has it", gv.group, gv.version, kind)
+		return "", false, fmt.Errorf("no Go type for %s %s: neither k8s.io/api nor k8s.io/apiextensions-apiserver has it", gv, kind)
 	}
 	p.imports[t.alias] = t.importPath
 	return t.alias + "." + kind, t.protobuf[kind], nil
@@ -160,38 +158,28 @@ func kindDoc(p *pkg, k *kind, v variable) []string {
 	if k.Namespaced {
 		scope, namespace = "Namespaced.", "/namespaces/{namespace}"
 	}
-	doc := []string{
-		fmt.Sprintf("%s describes %s %s, objects of type [%s], at", v.name, apiVersion(p), k.Kind, v.types),
-		root(p) + namespace + "/" + k.Name + ".", "", scope,
+	return []string{
+		fmt.Sprintf("%s describes %s %s, objects of type [%s], at %s%s/%s.", v.name, groupVersion{p.group, p.version}, k.Kind, v.types, root(p), namespace, k.Name),
+		scope + sentence("Short names", k.ShortNames) + sentence("Categories", k.Categories) +
+			sentence("Verbs", k.Verbs) + sentence("Subresources", v.info.Subresources),
 	}
-	doc = appendList(doc, "Short names", k.ShortNames)
-	doc = appendList(doc, "Categories", k.Categories)
-	doc = appendList(doc, "Verbs", k.Verbs)
-	doc = appendList(doc, "Subresources", v.info.Subresources)
-	return doc
 }
 
-func subresourceDoc(p *pkg, k *kind, v variable) []string {
-	_, body, _ := strings.Cut(v.types, ", ")
-	what := fmt.Sprintf("%s describes %s of %s, bodies of type [%s].", v.name, v.sub, variableOf(k.Kind, k.Name), body)
+func subresourceDoc(k *kind, v variable) []string {
+	what := "bodies"
 	if v.define == "DefineConnection" {
-		what = fmt.Sprintf("%s describes %s of %s, a connection with options of type [%s].", v.name, v.sub, variableOf(k.Kind, k.Name), body)
+		what = "a connection with options"
 	}
-	return appendList([]string{what, ""}, "Verbs", v.info.Verbs)
+	_, body, _ := strings.Cut(v.types, ", ")
+	return []string{fmt.Sprintf("%s describes %s of [%s], %s of type [%s].%s",
+		v.name, v.sub, variableOf(k.Kind, k.Name), what, body, sentence("Verbs", v.info.Verbs))}
 }
 
-func appendList(doc []string, title string, items []string) []string {
+func sentence(title string, items []string) string {
 	if len(items) == 0 {
-		return doc
+		return ""
 	}
-	return append(doc, title+": "+strings.Join(items, ", ")+".")
-}
-
-func apiVersion(p *pkg) string {
-	if p.group == "" {
-		return p.version
-	}
-	return p.group + "/" + p.version
+	return " " + title + ": " + strings.Join(items, ", ") + "."
 }
 
 func root(p *pkg) string {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"go/format"
 	"maps"
@@ -22,14 +23,27 @@ type file struct {
 	data []byte
 }
 
-func render(packages []*pkg) ([]file, error) {
+// render writes the package of each version, that of the list of all, and the one above them.
+func render(packages []*pkg, release string) ([]file, error) {
 	var files []file
-	for _, p := range packages {
-		source, err := format.Source(p.source())
+	add := func(folder string, source []byte) error {
+		formatted, err := format.Source(source)
 		if err != nil {
-			return nil, fmt.Errorf("k8s/%s: %w", p.folder, err)
+			return fmt.Errorf("%s: %w", folder, err)
 		}
-		files = append(files, file{path.Join("k8s", p.folder, generatedGo), source})
+		files = append(files, file{path.Join(folder, generatedGo), formatted})
+		return nil
+	}
+	for _, p := range packages {
+		if err := add(path.Join("k8s", p.folder), p.source()); err != nil {
+			return nil, err
+		}
+	}
+	if err := add("k8s/all", allSource(packages)); err != nil {
+		return nil, err
+	}
+	if err := add("k8s", indexSource(packages, release)); err != nil {
+		return nil, err
 	}
 	return files, nil
 }
@@ -50,21 +64,41 @@ func (p *pkg) source() []byte {
 }
 
 func (p *pkg) writeDoc(b *bytes.Buffer) {
-	name := "the core group"
-	if p.group != "" {
-		name = p.group
+	var kinds []string
+	for _, v := range p.vars {
+		if v.sub == "" {
+			kinds = append(kinds, "["+v.name+"]")
+		}
 	}
-	fmt.Fprintf(b, "// Package %s has the descriptors of %s %s, as Kubernetes %s serves it.\n", p.name, name, p.version, p.release)
+	doc := []string{fmt.Sprintf("Package %s has the descriptors of %s %s: %s.",
+		p.name, cmp.Or(p.group, "the core group"), p.version, strings.Join(kinds, ", "))}
 	if len(p.others) > 0 {
-		fmt.Fprintf(b, "// Other versions of the group: k8s/%s.\n", strings.Join(p.others, ", k8s/"))
+		doc = append(doc, "Other versions of the group: k8s/"+strings.Join(p.others, ", k8s/")+".")
+	}
+	writeComment(b, doc)
+}
+
+// writeComment writes paragraphs as a comment in lines of about 92 characters.
+func writeComment(b *bytes.Buffer, paragraphs []string) {
+	for i, paragraph := range paragraphs {
+		if i > 0 {
+			b.WriteString("//\n")
+		}
+		line := "//"
+		for word := range strings.FieldsSeq(paragraph) {
+			if len(line)+1+len(word) > 92 && line != "//" {
+				b.WriteString(line + "\n")
+				line = "//"
+			}
+			line += " " + word
+		}
+		b.WriteString(line + "\n")
 	}
 }
 
 func (v variable) write(b *bytes.Buffer) {
 	b.WriteString("\n")
-	for _, line := range v.doc {
-		b.WriteString(strings.TrimRight("// "+line, " ") + "\n")
-	}
+	writeComment(b, v.doc)
 	fmt.Fprintf(b, "var %s = resource.%s[%s](", v.name, v.define, v.types)
 	if v.sub != "" {
 		fmt.Fprintf(b, "%q, ", v.sub)

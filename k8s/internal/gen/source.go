@@ -12,7 +12,7 @@ import (
 type source struct {
 	root        string // folder of the main module
 	kubernetes  string // folder of k8s.io/kubernetes
-	release     string // such as 1.37
+	release     string // such as 1.37.2
 	typeFolders []typeFolder
 }
 
@@ -67,9 +67,8 @@ func download(root, apiVersion string) (dir, release string, err error) {
 	if !ok {
 		return "", "", fmt.Errorf("k8s.io/api %s is no release: want v0.MINOR.PATCH", apiVersion)
 	}
-	minor, _, _ := strings.Cut(numbers, ".")
 	dir, err = downloadModule(root, "k8s.io/kubernetes@v1."+numbers)
-	return dir, "1." + minor, err
+	return dir, "1." + numbers, err
 }
 
 func downloadModule(root, module string) (string, error) {

@@ -24,6 +24,13 @@ type goPackage struct {
 // groupVersion is the key of a package of API types.
 type groupVersion struct{ group, version string }
 
+func (gv groupVersion) String() string {
+	if gv.group == "" {
+		return gv.version
+	}
+	return gv.group + "/" + gv.version
+}
+
 var versionName = regexp.MustCompile(`^v\d+((alpha|beta)\d+)?$`)
 
 // indexTypes finds the packages of API types below folders by the GroupName that they
