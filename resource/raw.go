@@ -27,11 +27,15 @@ type Raw struct {
 // from a server; [ParseRaw] and [EncodeRaw] are for everybody.
 func NewRaw(d *Descriptor, o wire.Object) *Raw { return &Raw{d, o} }
 
-// ParseRaw returns the object in data, which is JSON when it starts with a brace and protobuf,
-// with or without its envelope, otherwise. The object has a copy, as it would have come from
-// a server. The error names the kind and what is wrong with data.
+// ParseRaw returns the object in data: JSON, or protobuf in the envelope that servers send and
+// `kubectl get --raw` shows. The Raw has a copy, less what it would lack when it came from a
+// server. The error names the kind and what is wrong with data.
 func ParseRaw(d *Descriptor, data []byte) (*Raw, error) {
-	object, err := wire.ReadObject(data, formatOf(data), nil)
+	format := wire.JSON
+	if wire.HasEnvelope(data) {
+		format = wire.Protobuf
+	}
+	object, err := wire.ReadObject(data, format, nil)
 	if err == nil {
 		err = object.Err()
 	}
@@ -39,21 +43,6 @@ func ParseRaw(d *Descriptor, data []byte) (*Raw, error) {
 		return nil, fmt.Errorf("read a %s: %w", d.Kind, err)
 	}
 	return NewRaw(d, object), nil
-}
-
-// formatOf guesses the format of an object: no protobuf message of a kind starts with a brace
-// or white space, which would be field 15, 4 or 1 with wire types that metadata does not have.
-func formatOf(data []byte) wire.Format {
-	for _, c := range data {
-		switch c {
-		case ' ', '\t', '\r', '\n':
-		case '{':
-			return wire.JSON
-		default:
-			return wire.Protobuf
-		}
-	}
-	return wire.JSON
 }
 
 // EncodeRaw returns obj, a pointer to an object of the kind that d describes, in its encoded

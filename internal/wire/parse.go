@@ -22,7 +22,7 @@ func ReadObject(data []byte, format Format, options *Options) (Object, error) {
 }
 
 func readProtoObject(data []byte, opts *Options) (Object, error) {
-	if len(data) >= len(magic) && string(data[:len(magic)]) == magic {
+	if HasEnvelope(data) {
 		e, err := openEnvelope(data)
 		if err != nil {
 			return Object{}, err
@@ -55,4 +55,9 @@ func readJSONObject(data []byte, opts *Options) (Object, error) {
 func Envelope(body []byte) (apiVersion, kind string, raw []byte, err error) {
 	e, err := openEnvelope(body)
 	return e.apiVersion, e.kind, e.raw, err
+}
+
+// HasEnvelope reports whether data starts as protobuf bodies do and JSON cannot.
+func HasEnvelope(data []byte) bool {
+	return len(data) >= len(magic) && string(data[:len(magic)]) == magic
 }

@@ -31,7 +31,7 @@ type envelope struct {
 
 // openEnvelope reads a whole body with the magic in front. The result shares b's memory.
 func openEnvelope(b []byte) (e envelope, err error) {
-	if len(b) < len(magic) || string(b[:len(magic)]) != magic {
+	if !HasEnvelope(b) {
 		return e, noMagic(b)
 	}
 	f := fields{b: b[len(magic):]}
@@ -97,7 +97,7 @@ func (l *listReader) protobuf() error {
 	if err := l.w.need(int64(len(magic))); err != nil {
 		return l.fail("the start", err)
 	}
-	if start := l.w.buf[l.w.pos:]; string(start[:len(magic)]) != magic {
+	if start := l.w.buf[l.w.pos:]; !HasEnvelope(start) {
 		return l.fail("the start", noMagic(start))
 	}
 	l.w.pos += len(magic)
