@@ -262,9 +262,15 @@ func checkServer(u *url.URL) error {
 // ignored somewhere without a word.
 func (c *Config) validate() error {
 	token := c.BearerToken != "" || c.BearerTokenFile != ""
+	cert := len(c.CertData) > 0 || c.CertFile != ""
+	key := len(c.KeyData) > 0 || c.KeyFile != ""
 	switch {
 	case c.Insecure && (len(c.CAData) > 0 || c.CAFile != ""):
 		return errors.New("Config.Insecure excludes CAData and CAFile: with it the server's certificate is not looked at")
+	case cert && !key:
+		return errors.New("Config has a client certificate without its key; set KeyData or KeyFile")
+	case key && !cert:
+		return errors.New("Config has a client key without its certificate; set CertData or CertFile")
 	case token && (c.Username != "" || c.Password != ""):
 		return errors.New("Config has both a bearer token and a username or password; only one of them can be sent")
 	case c.Impersonate.User == "" && !c.Impersonate.isZero():

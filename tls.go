@@ -83,16 +83,10 @@ func (m tlsMaterial) tlsConfig(c *Config) (*tls.Config, error) {
 }
 
 func (m tlsMaterial) clientCertificate(c *Config) (*tls.Certificate, error) {
-	certName, keyName := sourceName("Cert", c.CertData, c.CertFile), sourceName("Key", c.KeyData, c.KeyFile)
-	switch {
-	case len(m.cert) == 0:
-		return nil, fmt.Errorf("%s is set without a client certificate; set CertData or CertFile", keyName)
-	case len(m.key) == 0:
-		return nil, fmt.Errorf("%s is set without its key; set KeyData or KeyFile", certName)
-	}
 	cert, err := tls.X509KeyPair(m.cert, m.key)
 	if err != nil {
-		return nil, fmt.Errorf("%s and %s are not a certificate and its key: %w", certName, keyName, err)
+		return nil, fmt.Errorf("%s and %s are not a certificate and its key: %w",
+			sourceName("Cert", c.CertData, c.CertFile), sourceName("Key", c.KeyData, c.KeyFile), err)
 	}
 	return &cert, nil
 }

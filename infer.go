@@ -1,0 +1,202 @@
+package kube
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/go-kube/kube/kubeconfig"
+)
+
+// InferConfig finds out how to reach the cluster that the user means, or the one that the program runs
+// in: the kubeconfig (the files in KUBECONFIG, else ~/.kube/config) if there is one, and the
+// service account of the pod otherwise. The error tells why neither works.
+//
+// A kubeconfig that is there and cannot be used is an error, also in a pod: going on with
+// the service account would mean to act as somebody else, perhaps on another cluster.
+func InferConfig() (*Config, error) {
+	loaded, err := kubeconfig.LoadDefault()
+	if err == nil {
+		var cfg *Config
+		if cfg, err = ConfigFromLoaded(loaded, nil); err == nil {
+			return cfg, nil
+		}
+	}
+	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, kubeconfig.ErrEmpty) || isFileOfUser(err) {
+		return nil, err
+	}
+	cfg, inClusterErr := InClusterConfig()
+	if inClusterErr != nil {
+		return nil, fmt.Errorf("kube: no cluster to talk to: %w; %w", err, inClusterErr)
+	}
+	return cfg, nil
+}
+
+// KubeconfigOptions choose something else than the current context of a kubeconfig and its parts.
+type KubeconfigOptions struct {
+	// Context is the context to use instead of the current one.
+	Context string
+	// Cluster and User name entries to use instead of the context's.
+	Cluster string
+	User    string
+	// Namespace is the default namespace, instead of the context's.
+	Namespace string
+}
+
+// ConfigFromKubeconfig returns the configuration for a context of the kubeconfig at path; the
+// current context if opts, which may be nil, does not say otherwise. An empty path stands for the user's
+// own: the files in KUBECONFIG, else ~/.kube/config.
+//
+// Files named there have to be readable. As in client-go, credentials are not taken to a server
+// whose address begins with http://, where everybody on the way could read them; impersonation is.
+//
+// Users with an exec plugin or an auth-provider are refused for the time being.
+func ConfigFromKubeconfig(path string, opts *KubeconfigOptions) (*Config, error) {
+	load := kubeconfig.LoadDefault
+	if path != "" {
+		load = func() (*kubeconfig.Config, error) { return kubeconfig.Load(path) }
+	}
+	loaded, err := load()
+	if err != nil {
+		return nil, prefixed(err)
+	}
+	return ConfigFromLoaded(loaded, opts)
+}
+
+// ConfigFromLoaded is [ConfigFromKubeconfig] for a kubeconfig that has been loaded, or put
+// together, with package kubeconfig.
+func ConfigFromLoaded(loaded *kubeconfig.Config, opts *KubeconfigOptions) (*Config, error) {
+	overrides := kubeconfig.Overrides{}
+	if opts != nil {
+		overrides = kubeconfig.Overrides(*opts)
+	}
+	resolved, err := loaded.Resolve(&overrides)
+	if err != nil {
+		return nil, prefixed(err)
+	}
+	cfg, err := configOf(resolved)
+	if err != nil {
+		return nil, fmt.Errorf("kube: kubeconfig: %w", err)
+	}
+	return cfg, nil
+}
+
+func configOf(r *kubeconfig.Resolved) (*Config, error) {
+	if r.Cluster.Server == "" {
+		return nil, fmt.Errorf("cluster %q has no server; set its address", r.ClusterName)
+	}
+	c := &Config{Namespace: r.Namespace}
+	addCluster(c, &r.Cluster)
+	u, err := parseServer(c.Server, c.usesTLSFields())
+	if err != nil {
+		return nil, fmt.Errorf("cluster %q: %w", r.ClusterName, err)
+	}
+	if c.ProxyURL != "" {
+		if _, err := parseProxy(c.ProxyURL); err != nil {
+			return nil, fmt.Errorf("cluster %q: %w", r.ClusterName, err)
+		}
+	}
+	if err := addUser(c, r, u.Scheme == "https"); err != nil {
+		return nil, fmt.Errorf("user %q: %w", r.UserName, err)
+	}
+	if err := c.validate(); err != nil {
+		return nil, fmt.Errorf("context %q (cluster %q, user %q): %w", r.ContextName, r.ClusterName, r.UserName, err)
+	}
+	return c, readableFiles(c, r)
+}
+
+func addCluster(c *Config, from *kubeconfig.Cluster) {
+	c.Server = from.Server
+	c.CAData = from.CertificateAuthorityData
+	if len(c.CAData) == 0 {
+		c.CAFile = from.CertificateAuthority
+	}
+	c.ServerName = from.TLSServerName
+	c.Insecure = from.InsecureSkipTLSVerify
+	c.ProxyURL = from.ProxyURL
+	c.DisableCompression = from.DisableCompression
+}
+
+func addUser(c *Config, r *kubeconfig.Resolved, secure bool) error {
+	from := &r.User
+	c.Impersonate = Impersonation{
+		User:   from.Impersonate,
+		UID:    from.ImpersonateUID,
+		Groups: from.ImpersonateGroups,
+		Extra:  from.ImpersonateUserExtra,
+	}
+	if !secure {
+		return nil
+	}
+	if err := supported(from); err != nil {
+		return err
+	}
+	c.BearerToken = string(from.Token)
+	c.BearerTokenFile = from.TokenFile
+	c.Username = from.Username
+	c.Password = string(from.Password)
+	c.CertData = from.ClientCertificateData
+	if len(c.CertData) == 0 {
+		c.CertFile = from.ClientCertificate
+	}
+	c.KeyData = from.ClientKeyData
+	if len(c.KeyData) == 0 {
+		c.KeyFile = from.ClientKey
+	}
+	return nil
+}
+
+// supported refuses kinds of credentials that this version does not know: without them the
+// client would be somebody else, or nobody.
+func supported(u *kubeconfig.User) error {
+	const wayOut = "give the user a token, a tokenFile or a client certificate instead (kubectl create token makes a token)"
+	switch {
+	case u.Exec != nil && u.AuthProvider != nil:
+		return errors.New("has both an exec plugin and an auth-provider; remove one")
+	case u.Exec != nil:
+		return fmt.Errorf("gets its credentials from the exec plugin %q, which is not supported yet; %s", u.Exec.Command, wayOut)
+	case u.AuthProvider != nil:
+		return fmt.Errorf("gets its credentials from the auth-provider %q, which is not supported yet; %s", u.AuthProvider.Name, wayOut)
+	}
+	return nil
+}
+
+// fileError is about a file that a kubeconfig names. It is not to be taken for a kubeconfig that is missing.
+type fileError struct{ err error }
+
+func (e *fileError) Error() string { return e.err.Error() }
+func (e *fileError) Unwrap() error { return e.err }
+
+func isFileOfUser(err error) bool {
+	var e *fileError
+	return errors.As(err, &e)
+}
+
+// readableFiles opens the files that c names: a wrong path is found here, where the entry that
+// holds it can be told.
+func readableFiles(c *Config, r *kubeconfig.Resolved) error {
+	cluster, user := fmt.Sprintf("cluster %q", r.ClusterName), fmt.Sprintf("user %q", r.UserName)
+	tokenFile := c.BearerTokenFile
+	if c.BearerToken != "" {
+		tokenFile = "" // the token stands in for it
+	}
+	var all []error
+	for _, f := range []struct{ entry, field, path string }{
+		{cluster, "certificate-authority", c.CAFile},
+		{user, "client-certificate", c.CertFile},
+		{user, "client-key", c.KeyFile},
+		{user, "tokenFile", tokenFile},
+	} {
+		if f.path == "" {
+			continue
+		}
+		file, err := os.Open(f.path)
+		if err != nil {
+			all = append(all, &fileError{fmt.Errorf("%s: %s: %w", f.entry, f.field, err)})
+			continue
+		}
+		file.Close()
+	}
+	return errors.Join(all...)
+}

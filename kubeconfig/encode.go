@@ -1,0 +1,31 @@
+package kubeconfig
+
+import (
+	"encoding/json/jsontext"
+	"encoding/json/v2"
+	"fmt"
+
+	"sigs.k8s.io/yaml"
+)
+
+// Encode returns the kubeconfig as YAML, secrets and unknown fields included. Keys are sorted
+// and comments are not kept. Of a Config that was merged from several files it makes one: paths
+// that are relative to different folders have to be made absolute first.
+func (c *Config) Encode() ([]byte, error) {
+	out := *c
+	if out.APIVersion == "" {
+		out.APIVersion = "v1"
+	}
+	if out.Kind == "" {
+		out.Kind = "Config"
+	}
+	text, err := json.Marshal(&out, json.WithMarshalers(encodeSecrets), json.Deterministic(true))
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig: %w", err)
+	}
+	doc, err := yaml.JSONToYAML(jsontext.Value(text))
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig: %w", err)
+	}
+	return doc, nil
+}

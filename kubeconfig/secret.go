@@ -1,0 +1,244 @@
+package kubeconfig
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json/jsontext"
+	"encoding/json/v2"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+)
+
+const redacted = "[redacted]"
+
+// errUseEncode is what encoding/json gives for types that hold secrets: a log would show them, and a
+// file without them would be broken.
+var errUseEncode = errors.New("kubeconfig: this holds secrets and is not written as JSON by accident; use Config.Encode")
+
+// Secret is text that printing and logging do not show. A conversion to string does.
+type Secret string
+
+// String returns a placeholder, or nothing for an empty secret.
+func (s Secret) String() string {
+	if s == "" {
+		return ""
+	}
+	return redacted
+}
+
+// GoString is String.
+func (s Secret) GoString() string { return fmt.Sprintf("%q", s.String()) }
+
+// Format implements [fmt.Formatter] for every verb.
+func (s Secret) Format(f fmt.State, verb rune) { formatAs(f, verb, s.String()) }
+
+// LogValue implements [slog.LogValuer].
+func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
+
+// MarshalJSON fails; see [Config.Encode].
+func (s Secret) MarshalJSON() ([]byte, error) { return nil, errUseEncode }
+
+// Data is PEM that stands in the file as base64. Printing it shows its size only.
+type Data []byte
+
+// String says how much there is.
+func (d Data) String() string {
+	if len(d) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("[%d bytes]", len(d))
+}
+
+// GoString is String.
+func (d Data) GoString() string { return fmt.Sprintf("%q", d.String()) }
+
+// Format implements [fmt.Formatter] for every verb.
+func (d Data) Format(f fmt.State, verb rune) { formatAs(f, verb, d.String()) }
+
+// LogValue implements [slog.LogValuer].
+func (d Data) LogValue() slog.Value { return slog.StringValue(d.String()) }
+
+// MarshalJSON fails; see [Config.Encode].
+func (d Data) MarshalJSON() ([]byte, error) { return nil, errUseEncode }
+
+// UnmarshalJSON decodes base64. Line breaks and blanks within are skipped: they come from
+// values that were wrapped by hand or by a template.
+func (d *Data) UnmarshalJSON(value []byte) error {
+	switch jsontext.Value(value).Kind() {
+	case 'n':
+		*d = nil
+		return nil
+	case '"':
+	default:
+		return &dataError{errors.New("has to be text")}
+	}
+	text, err := jsontext.AppendUnquote(nil, value)
+	if err != nil {
+		return &dataError{err}
+	}
+	text = bytes.Join(bytes.Fields(text), nil)
+	out := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
+	n, err := base64.StdEncoding.Decode(out, text)
+	if err != nil {
+		return &dataError{fmt.Errorf("not base64: %w", err)}
+	}
+	*d = out[:n]
+	return nil
+}
+
+// dataError is an error within a Data value; it does not show the value.
+type dataError struct{ err error }
+
+func (e *dataError) Error() string { return e.err.Error() }
+func (e *dataError) Unwrap() error { return e.err }
+
+// encodeSecrets are the marshalers by which [Config.Encode] writes what nothing else shows.
+var encodeSecrets = json.JoinMarshalers(
+	json.MarshalToFunc(func(enc *jsontext.Encoder, s Secret) error {
+		return enc.WriteToken(jsontext.String(string(s)))
+	}),
+	json.MarshalToFunc(func(enc *jsontext.Encoder, d Data) error {
+		return enc.WriteToken(jsontext.String(base64.StdEncoding.EncodeToString(d)))
+	}),
+	json.MarshalToFunc(func(enc *jsontext.Encoder, u User) error {
+		type plain User
+		return json.MarshalEncode(enc, plain(u))
+	}),
+	json.MarshalToFunc(func(enc *jsontext.Encoder, e Exec) error {
+		type plain Exec
+		return json.MarshalEncode(enc, plain(e))
+	}),
+	json.MarshalToFunc(func(enc *jsontext.Encoder, a AuthProvider) error {
+		type plain AuthProvider
+		return json.MarshalEncode(enc, plain(a))
+	}),
+)
+
+// String lists what is set, without secrets.
+func (u User) String() string { return "User" + printed(u.attributes()) }
+
+// GoString is String.
+func (u User) GoString() string { return u.String() }
+
+// Format implements [fmt.Formatter] for every verb.
+func (u User) Format(f fmt.State, verb rune) { formatAs(f, verb, u.String()) }
+
+// LogValue implements [slog.LogValuer].
+func (u User) LogValue() slog.Value { return slog.GroupValue(u.attributes()...) }
+
+// MarshalJSON fails; see [Config.Encode].
+func (u User) MarshalJSON() ([]byte, error) { return nil, errUseEncode }
+
+func (u User) attributes() []slog.Attr {
+	var list attributes
+	list.text("client-certificate", u.ClientCertificate)
+	list.text("client-certificate-data", u.ClientCertificateData.String())
+	list.text("client-key", u.ClientKey)
+	list.text("client-key-data", u.ClientKeyData.String())
+	list.text("token", u.Token.String())
+	list.text("tokenFile", u.TokenFile)
+	list.text("as", u.Impersonate)
+	list.text("as-uid", u.ImpersonateUID)
+	list.text("as-groups", strings.Join(u.ImpersonateGroups, ","))
+	list.text("username", u.Username)
+	list.text("password", u.Password.String())
+	if u.AuthProvider != nil {
+		list = append(list, slog.Any("auth-provider", u.AuthProvider.LogValue()))
+	}
+	if u.Exec != nil {
+		list = append(list, slog.Any("exec", u.Exec.LogValue()))
+	}
+	list.text("other", strings.Join(slices.Sorted(maps.Keys(u.Other)), ","))
+	return list
+}
+
+// String names the provider and its settings, without their values.
+func (a AuthProvider) String() string { return "AuthProvider" + printed(a.attributes()) }
+
+// GoString is String.
+func (a AuthProvider) GoString() string { return a.String() }
+
+// Format implements [fmt.Formatter] for every verb.
+func (a AuthProvider) Format(f fmt.State, verb rune) { formatAs(f, verb, a.String()) }
+
+// LogValue implements [slog.LogValuer].
+func (a AuthProvider) LogValue() slog.Value { return slog.GroupValue(a.attributes()...) }
+
+// MarshalJSON fails; see [Config.Encode].
+func (a AuthProvider) MarshalJSON() ([]byte, error) { return nil, errUseEncode }
+
+func (a AuthProvider) attributes() []slog.Attr {
+	list := attributes{slog.String("name", a.Name)}
+	list.text("config", strings.Join(slices.Sorted(maps.Keys(a.Config)), ","))
+	return list
+}
+
+// String names the program and its environment variables; arguments are counted only, since they
+// may be secrets.
+func (e Exec) String() string { return "Exec" + printed(e.attributes()) }
+
+// GoString is String.
+func (e Exec) GoString() string { return e.String() }
+
+// Format implements [fmt.Formatter] for every verb.
+func (e Exec) Format(f fmt.State, verb rune) { formatAs(f, verb, e.String()) }
+
+// LogValue implements [slog.LogValuer].
+func (e Exec) LogValue() slog.Value { return slog.GroupValue(e.attributes()...) }
+
+// MarshalJSON fails; see [Config.Encode].
+func (e Exec) MarshalJSON() ([]byte, error) { return nil, errUseEncode }
+
+func (e Exec) attributes() []slog.Attr {
+	list := attributes{slog.String("command", e.Command)}
+	if len(e.Args) > 0 {
+		list.text("args", fmt.Sprintf("[%d]", len(e.Args)))
+	}
+	variables := make([]string, len(e.Env))
+	for i, v := range e.Env {
+		variables[i] = v.Name
+	}
+	list.text("env", strings.Join(variables, ","))
+	list.text("apiVersion", e.APIVersion)
+	list.text("interactiveMode", e.InteractiveMode)
+	return list
+}
+
+// LogValue implements [slog.LogValuer]: the names of what is there.
+func (c *Config) LogValue() slog.Value {
+	var list attributes
+	list.text("current-context", c.CurrentContext)
+	list.text("contexts", strings.Join(names(c.Contexts), ","))
+	list.text("clusters", strings.Join(names(c.Clusters), ","))
+	list.text("users", strings.Join(names(c.Users), ","))
+	return slog.GroupValue(list...)
+}
+
+type attributes []slog.Attr
+
+func (l *attributes) text(key, value string) {
+	if value != "" {
+		*l = append(*l, slog.String(key, value))
+	}
+}
+
+func printed(list []slog.Attr) string {
+	parts := make([]string, len(list))
+	for i, a := range list {
+		parts[i] = a.Key + ":" + a.Value.String()
+	}
+	return "{" + strings.Join(parts, " ") + "}"
+}
+
+func formatAs(f fmt.State, verb rune, s string) {
+	if verb == 'q' {
+		fmt.Fprintf(f, "%q", s)
+		return
+	}
+	io.WriteString(f, s)
+}
