@@ -1,0 +1,72 @@
+package reflector
+
+import (
+	"context"
+
+	"github.com/go-kube/kube"
+	"github.com/go-kube/kube/resource"
+	"github.com/go-kube/kube/runtime/watcher"
+)
+
+// Reflector keeps a [Store] of one kind like the server. Make one with [New].
+type Reflector[K any] struct{ cache *cache }
+
+// Options changes how a reflector works.
+type Options struct {
+	// Watch says what is watched, and how. Its OnError is also called with a [*DecodeError] for
+	// each version of an object that does not decode, where that is noticed.
+	Watch watcher.Options
+	// Decoded keeps every object decoded, beside its bytes. Get then returns the same pointer to
+	// all callers, who must not change the object. It is for small sets that are read all
+	// the time; otherwise decoding on demand is cheaper than the memory.
+	Decoded bool
+}
+
+// New returns a reflector of what api spans. opts, which may be nil, are copied; options that
+// are not valid are an error of Run.
+func New[K any](api kube.API[K], opts *Options) *Reflector[K] {
+	return ForEndpoint[K](api.Endpoint(), opts)
+}
+
+// ForEndpoint is New for code that has the untyped inside of an API. The caller knows that the
+// objects of endpoint decode into K.
+func ForEndpoint[K any](endpoint kube.Endpoint, opts *Options) *Reflector[K] {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	c := newCache(endpoint.Descriptor(), watcher.NewEngine(endpoint, &o.Watch))
+	c.keep = o.Decoded
+	c.onError, c.log = o.Watch.OnError, o.Watch.Logger
+	if c.log == nil {
+		c.log = endpoint.Client().Logger()
+	}
+	c.decode = func(raw *resource.Raw) (any, error) { return resource.AsLazy[K](raw).Decode() }
+	return &Reflector[K]{c}
+}
+
+// Index registers an index. It panics after Run was called.
+func (r *Reflector[K]) Index(x *Index[K]) { r.cache.addIndex(x.index) }
+
+// Modify has f change every object before it is stored, to drop what nobody needs or to make
+// it uniform. The object is decoded, changed and encoded again. f must not block, and must
+// not change namespace, name and uid. Several functions run in the order of their
+// registration. An object that does not decode is stored as it came. Modify panics after Run
+// was called.
+func (r *Reflector[K]) Modify(f func(*K)) {
+	r.cache.configure("Modify", func() {
+		r.cache.modify = append(r.cache.modify, func(object any) { f(object.(*K)) })
+	})
+}
+
+// Run fills the store until ctx ends, and returns nil then. It fails at once when the options
+// are not valid, and when it was called before. Everything else is recovered from, see
+// [watcher.Watcher.Events].
+func (r *Reflector[K]) Run(ctx context.Context) error { return r.cache.run(ctx) }
+
+// Store returns the store. It can be used at any time; before Run it is empty and not ready.
+func (r *Reflector[K]) Store() Store[K] { return Store[K]{r.cache} }
+
+// State returns what the watch under the reflector is doing, for readiness probes. It is safe
+// for concurrent use.
+func (r *Reflector[K]) State() watcher.State { return r.cache.engine.State() }

@@ -1,0 +1,172 @@
+package reflector
+
+import (
+	"sync"
+
+	"github.com/go-kube/kube/resource"
+)
+
+// subscriber is what one follower of a cache has not been told yet. It holds entries, not
+// versions of objects: what an entry holds when the follower comes for it counts. So a slow
+// follower costs a pointer per object that changed, however often it changed.
+type subscriber struct {
+	wake chan struct{} // holds a token while there may be something to tell
+
+	mu     sync.Mutex
+	replay []*entry // what was there at the start, told before anything else
+	// queue has the entries in the order of their first change. Those that are no longer in
+	// pending were told already.
+	queue   []*entry
+	pending map[*entry]news
+	// gone has the deletions that were not told yet. Of a name that is created and deleted
+	// over and over the first and the last count.
+	gone map[key]*deletions
+}
+
+type key struct{ namespace, name string }
+
+// deletions are the entries of one name whose deletion is pending; last may be nil.
+type deletions struct{ first, last *entry }
+
+// news is what happened to an entry.
+type news uint8
+
+const (
+	isInitial news = 1 << iota // it belongs to the first snapshot of the store
+	isDeleted
+)
+
+func newSubscriber() *subscriber {
+	return &subscriber{wake: make(chan struct{}, 1), pending: map[*entry]news{}, gone: map[key]*deletions{}}
+}
+
+func (s *subscriber) signal() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// len returns how many changes are waiting.
+func (s *subscriber) len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.replay) + len(s.pending)
+}
+
+// applied takes in that e was added or has another version. The caller holds cache.mu.
+func (s *subscriber) applied(e *entry, initial bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, known := s.pending[e]; known {
+		return
+	}
+	var n news
+	if initial {
+		n = isInitial
+	}
+	s.push(e, n)
+}
+
+// deleted takes in that e is gone. The caller holds cache.mu.
+func (s *subscriber) deleted(e *entry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, known := s.pending[e]; known {
+		s.pending[e] = isDeleted
+	} else {
+		s.push(e, isDeleted)
+	}
+	k := key{e.raw.Namespace(), e.raw.Name()}
+	d := s.gone[k]
+	if d == nil {
+		s.gone[k] = &deletions{first: e}
+		return
+	}
+	if d.last != nil {
+		delete(s.pending, d.last)
+	}
+	d.last = e
+}
+
+func (s *subscriber) push(e *entry, n news) {
+	s.pending[e] = n
+	if len(s.queue) > 2*len(s.pending)+64 {
+		s.compact()
+	}
+	s.queue = append(s.queue, e)
+	s.signal()
+}
+
+// compact drops what was told already from the queue.
+func (s *subscriber) compact() {
+	kept := s.queue[:0]
+	for _, e := range s.queue {
+		if _, ok := s.pending[e]; ok {
+			kept = append(kept, e)
+		}
+	}
+	clear(s.queue[len(kept):])
+	s.queue = kept
+}
+
+// next returns the next thing to tell. The caller holds cache.mu for reading, so that what it
+// says is what the store says.
+func (s *subscriber) next() (raw *resource.Raw, n news, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if raw := s.nextReplay(); raw != nil {
+		return raw, isInitial, true
+	}
+	for len(s.queue) > 0 {
+		e := s.queue[0]
+		s.queue[0] = nil
+		s.queue = s.queue[1:]
+		n, pending := s.pending[e]
+		if !pending {
+			continue
+		}
+		delete(s.pending, e)
+		if n&isDeleted != 0 {
+			s.told(e)
+		}
+		return e.raw, n, true
+	}
+	s.queue = nil
+	return nil, 0, false
+}
+
+// nextReplay returns the next object that was there at the start. One that changed since is
+// told once, here; one that is gone since is not told here, but its deletion will be.
+func (s *subscriber) nextReplay() *resource.Raw {
+	for len(s.replay) > 0 {
+		last := len(s.replay) - 1
+		e := s.replay[last]
+		s.replay[last] = nil
+		s.replay = s.replay[:last]
+		n, pending := s.pending[e]
+		if n&isDeleted != 0 {
+			continue
+		}
+		if pending {
+			delete(s.pending, e)
+		}
+		return e.raw
+	}
+	s.replay = nil
+	return nil
+}
+
+// told forgets a deletion that was passed on.
+func (s *subscriber) told(e *entry) {
+	k := key{e.raw.Namespace(), e.raw.Name()}
+	d := s.gone[k]
+	switch {
+	case d.first == e && d.last == nil:
+		delete(s.gone, k)
+	case d.first == e:
+		d.first, d.last = d.last, nil
+	default:
+		d.last = nil
+	}
+}

@@ -1,0 +1,269 @@
+package watcher
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/go-kube/kube"
+)
+
+const (
+	// maxRefusals is how often in a row a watch may fail to get going from one resource version
+	// before a new snapshot is taken: the server may not be able to serve that version ever.
+	maxRefusals = 3
+	// maxBrokenStreams is how often in a row a streaming list may break before pages, which
+	// can be resumed, are tried for once.
+	maxBrokenStreams = 3
+	// maxKindBackoff bounds the delay between two looks for a kind that is not installed.
+	maxKindBackoff = 10 * time.Second
+)
+
+// run is one loop over the events of an engine: a state machine whose states are methods. Each
+// does its work and returns the state that follows, or nil when the loop is over.
+//
+//	snapshot ──► streamingList ──► follow ──► watch ──► follow …
+//	        └──► list ──► watch ──► follow …
+//	any failure ──► retry ──► snapshot or watch
+type run struct {
+	*Engine
+	*status
+	ctx   context.Context
+	yield func(RawEvent) bool
+	done  bool // the consumer broke its loop
+
+	version string // that a watch starts after; empty when a snapshot is due
+	begun   bool   // Init was yielded for the snapshot under way
+
+	backoff     backoff
+	kindBackoff backoff
+	healthyFrom time.Time // when a watch was opened after the last failure; zero if none was
+
+	refusals      int  // failures in a row to get going from version
+	brokenStreams int  // failures in a row of streaming lists
+	unpaged       bool // the next list is taken in one piece
+}
+
+// state is a state of the machine.
+type state func(*run) state
+
+// over reports whether nothing more is to be done.
+func (r *run) over() bool { return r.done || r.ctx.Err() != nil }
+
+// emit yields an event, and reports whether the consumer goes on.
+func (r *run) emit(event RawEvent) bool {
+	r.done = r.done || !r.yield(event)
+	return !r.done
+}
+
+// begin yields Init, once per snapshot and not before the server has answered: an attempt that
+// got nothing is none of the consumer's business.
+func (r *run) begin() bool {
+	if r.begun {
+		return true
+	}
+	r.begun = true
+	return r.emit(RawEvent{Type: Init})
+}
+
+// complete yields InitDone.
+func (r *run) complete(version string) bool {
+	r.version = version
+	r.refusals, r.brokenStreams, r.unpaged = 0, 0, false
+	r.synced(version)
+	return r.begin() && r.emit(RawEvent{Type: InitDone, ResourceVersion: version})
+}
+
+// snapshot starts to learn what exists.
+func (r *run) snapshot() state {
+	r.enterUnlessFailing(Listing)
+	r.begun = false
+	if r.wantsStreamingList() {
+		return (*run).streamingList
+	}
+	return (*run).list
+}
+
+// enterUnlessFailing enters a phase of normal work; a watcher that has failures behind it
+// stays in their phase until it works again.
+func (r *run) enterUnlessFailing(p Phase) {
+	if r.current().LastError == nil {
+		r.enter(p)
+	}
+}
+
+func (r *run) wantsStreamingList() bool {
+	switch r.opts.InitialList {
+	case StreamingList:
+		return true
+	case ListWatch:
+		return false
+	}
+	return !r.opts.DisableBookmarks && r.brokenStreams < maxBrokenStreams && !r.endpoint.StreamingListsFailed()
+}
+
+// firstVersion is what a snapshot asks for: empty is the newest, 0 is any.
+func (r *run) firstVersion() string {
+	if r.opts.AnyVersion && !r.current().Synced {
+		return "0"
+	}
+	return ""
+}
+
+// watch opens a watch from where the consumer is.
+func (r *run) watch() state {
+	c, err := r.open(r.version, false)
+	if err == nil {
+		return r.follow(c)
+	}
+	switch {
+	case kube.IsExpired(err), isMissingKind(err):
+		return r.retry(err, (*run).snapshot)
+	case speaksAgainstVersion(err):
+		return r.refused(err)
+	}
+	return r.retry(err, (*run).watch)
+}
+
+// refused counts a watch that did not get going from its version.
+func (r *run) refused(err error) state {
+	r.refusals++
+	if r.refusals >= maxRefusals {
+		return r.retry(err, (*run).snapshot)
+	}
+	return r.retry(err, (*run).watch)
+}
+
+// follow passes on the events of c until it ends, and closes it.
+func (r *run) follow(c *connection) state {
+	defer c.close()
+	r.enter(Watching)
+	if r.healthyFrom.IsZero() {
+		r.healthyFrom = time.Now()
+	}
+	settled := time.AfterFunc(shortWatch, r.recovery())
+	defer settled.Stop()
+	for {
+		event, err := c.next(r.opts.IdleTimeout)
+		if err != nil {
+			return r.watchEnded(c, err)
+		}
+		if event.Type == kube.Failure {
+			return r.watchFailed(c, event.Err)
+		}
+		if event.ResourceVersion == "" && event.Type != kube.Bookmark {
+			return r.retry(r.failure("watch", errNoVersion), (*run).snapshot)
+		}
+		if !r.pass(c, event) {
+			return nil
+		}
+	}
+}
+
+// pass yields an event of a watch that follows a snapshot.
+func (r *run) pass(c *connection, event kube.RawEvent) bool {
+	if event.ResourceVersion == "" {
+		return true // a bookmark that says nothing
+	}
+	typ := Apply
+	switch event.Type {
+	case kube.Bookmark:
+		typ = Bookmark
+	case kube.Deleted:
+		typ = Delete
+	}
+	if event.ResourceVersion != r.version && !c.moved {
+		c.moved = true
+		r.refusals = 0
+		r.recovery()()
+	}
+	r.version = event.ResourceVersion
+	r.reached(r.version)
+	return r.emit(RawEvent{Type: typ, Object: event.Object, ResourceVersion: r.version})
+}
+
+// watchEnded decides what follows a watch whose connection is over.
+func (r *run) watchEnded(c *connection, err error) state {
+	switch {
+	case r.over():
+		return nil
+	case errors.Is(err, errSilence):
+		return r.silent()
+	case err == io.EOF && !c.short():
+		r.refusals = 0
+		return (*run).watch
+	case err == io.EOF:
+		err = r.failure("watch", errEnded)
+	}
+	if c.moved && !c.short() {
+		r.backoff.reset() // it worked for a while and lost nothing
+	}
+	if c.moved || !c.short() {
+		return r.retry(err, (*run).watch)
+	}
+	return r.refused(err)
+}
+
+// silent follows a watch whose connection is dead. It lasted long, so there is no reason to
+// wait before the next.
+func (r *run) silent() state {
+	err := r.failure("watch", errSilence)
+	r.log.Warn("watch was silent, opening another", "resource", r.resource, "limit", r.opts.IdleTimeout)
+	r.report(err)
+	return (*run).watch
+}
+
+// watchFailed decides what follows an ERROR event.
+func (r *run) watchFailed(c *connection, err error) state {
+	switch {
+	case kube.IsExpired(err):
+		return r.retry(err, (*run).snapshot)
+	case c.moved || !speaksAgainstVersion(err):
+		return r.retry(err, (*run).watch)
+	}
+	return r.refused(err)
+}
+
+// retry reports a failure, waits, and goes on with next.
+func (r *run) retry(err error, next state) state {
+	if r.over() {
+		return nil
+	}
+	if !r.healthyFrom.IsZero() && time.Since(r.healthyFrom) >= r.opts.BackoffReset {
+		r.backoff.reset()
+	}
+	r.healthyFrom = time.Time{}
+	delay := r.backoff.next()
+	if asked, ok := kube.RetryAfter(err); ok {
+		delay = max(delay, asked)
+	}
+	r.failed(r.ctx, Retrying, err, delay)
+	r.report(err)
+	if !sleep(r.ctx, delay) {
+		return nil
+	}
+	return next
+}
+
+// waitForKind waits for a kind that the server does not know. That is how a program starts
+// before its CustomResourceDefinition is installed, and no reason for alarm.
+func (r *run) waitForKind(err error) state {
+	if r.over() {
+		return nil
+	}
+	delay := r.kindBackoff.next()
+	if r.failed(r.ctx, WaitingForKind, err, delay) {
+		r.report(err)
+	}
+	if !sleep(r.ctx, delay) {
+		return nil
+	}
+	return (*run).snapshot
+}
+
+func (r *run) report(err error) {
+	if r.opts.OnError != nil {
+		r.opts.OnError(err)
+	}
+}
