@@ -70,7 +70,7 @@ func readBody(resp *http.Response, use func(body []byte) error) error {
 // decode reads the body of resp into the object into, and closes it. isStatus reports that
 // the server answered with a Status of success in place of an object; into is left alone then.
 func decode(resp *http.Response, kind resource.Info, into any) (isStatus bool, err error) {
-	format, err := formatOf(resp.Header)
+	format, err := wire.FormatOf(resp.Header.Get("Content-Type"))
 	if err != nil {
 		resp.Body.Close()
 		return false, err
@@ -84,11 +84,11 @@ func decode(resp *http.Response, kind resource.Info, into any) (isStatus bool, e
 
 func decodeBody(body []byte, format wire.Format, kind resource.Info, into any) (isStatus bool, err error) {
 	if format == wire.Protobuf {
-		typ, raw, err := wire.Envelope(body)
+		apiVersion, name, raw, err := wire.Envelope(body)
 		if err != nil {
 			return false, err
 		}
-		if typ.Kind == "Status" && typ.APIVersion == "v1" && kind.Kind != "Status" {
+		if name == "Status" && apiVersion == "v1" && kind.Kind != "Status" {
 			return true, nil
 		}
 		if err := codec.DecodeProtobuf(raw, into); err != nil {
@@ -124,6 +124,24 @@ func setType(obj any, kind resource.Info) {
 	}
 }
 
+// refusalOf makes an error of a Status that came where objects were expected.
+func refusalOf(err error) error {
+	var refused *wire.StatusError
+	if !errors.As(err, &refused) {
+		return err
+	}
+	var status metav1.Status
+	if refused.Format == wire.Protobuf {
+		err = codec.DecodeProtobuf(refused.Body, &status)
+	} else {
+		err = codec.DecodeJSON(refused.Body, &status)
+	}
+	if err != nil || refused.Kind != "Status" {
+		return refused
+	}
+	return &apierrors.StatusError{ErrStatus: status}
+}
+
 // refusal makes an error of a response that is not a success. The status code is looked at
 // before the body, which need not be Kubernetes': a proxy answers with what it likes.
 func (e Endpoint) refusal(r *request, resp *http.Response) error {
@@ -142,19 +160,23 @@ func (e Endpoint) refusal(r *request, resp *http.Response) error {
 		return &apierrors.StatusError{ErrStatus: status}
 	}
 	text := strings.TrimSpace(string(body[:min(len(body), 512)]))
-	return apierrors.NewGenericServerResponse(resp.StatusCode, strings.ToLower(r.method), e.kind.GroupResource(), r.name, text,
+	err := apierrors.NewGenericServerResponse(resp.StatusCode, strings.ToLower(r.method), e.kind.GroupResource(), r.name, text,
 		int(retryAfter.Round(time.Second)/time.Second), true)
+	if text != "" && !strings.Contains(err.ErrStatus.Message, text) {
+		err.ErrStatus.Message += ": " + text
+	}
+	return err
 }
 
 // statusIn finds the Status that the API server sends with a refusal.
 func statusIn(body []byte, h http.Header) (status metav1.Status, ok bool) {
-	format, err := formatOf(h)
+	format, err := wire.FormatOf(h.Get("Content-Type"))
 	if err != nil {
 		return status, false
 	}
 	if format == wire.Protobuf {
-		typ, raw, err := wire.Envelope(body)
-		return status, err == nil && typ.Kind == "Status" && codec.DecodeProtobuf(raw, &status) == nil
+		_, name, raw, err := wire.Envelope(body)
+		return status, err == nil && name == "Status" && codec.DecodeProtobuf(raw, &status) == nil
 	}
 	return status, codec.DecodeJSON(body, &status) == nil && status.Kind == "Status" && status.Status == metav1.StatusFailure
 }

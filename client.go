@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/go-kube/kube/resource"
@@ -98,8 +99,22 @@ func (c *Client) All[K any](kind resource.Kind[K]) API[K] {
 // response and looks at its status. No deadline is added to the request's context.
 func (c *Client) Do(req *http.Request) (*http.Response, error) {
 	r := req.Clone(req.Context())
-	r.URL = c.base.JoinPath(req.URL.EscapedPath())
+	r.URL = c.at(req.URL.Path)
+	if req.URL.RawPath != "" {
+		r.URL.RawPath = strings.TrimSuffix(c.base.EscapedPath(), "/") + req.URL.RawPath
+	}
 	r.URL.RawQuery = req.URL.RawQuery
 	r.Host = ""
 	return c.transport.unary.RoundTrip(r)
+}
+
+// at returns the address of path, which starts with a slash, on the server: below the prefix
+// that the server's address may have.
+func (c *Client) at(path string) *url.URL {
+	u := *c.base
+	if c.base.RawPath != "" {
+		u.RawPath = strings.TrimSuffix(c.base.RawPath, "/") + (&url.URL{Path: path}).EscapedPath()
+	}
+	u.Path = strings.TrimSuffix(c.base.Path, "/") + path
+	return &u
 }

@@ -84,6 +84,14 @@ type request struct {
 	stream      bool // no default deadline
 }
 
+// rbacVerb is the verb that RBAC knows: an apply is a patch there.
+func (r *request) rbacVerb() string {
+	if r.verb == "apply" {
+		return "patch"
+	}
+	return r.verb
+}
+
 // object returns a request for the object called name. collection returns one for all.
 func (e Endpoint) object(verb, method, name string) (*request, error) {
 	r := &request{verb: verb, method: method, namespace: e.namespace, name: name}
@@ -129,23 +137,23 @@ func (e Endpoint) forObject(obj metav1.Object) (Endpoint, error) {
 	return e, nil
 }
 
-// url returns the address of a request.
+// url returns the address of a request. Names may hold what a path has to escape.
 func (e Endpoint) url(r *request) *url.URL {
-	segments := []string{"apis", e.kind.Group, e.kind.Version}
+	path := "/apis/" + e.kind.Group + "/" + e.kind.Version + "/"
 	if e.kind.Group == "" {
-		segments = []string{"api", e.kind.Version}
+		path = "/api/" + e.kind.Version + "/"
 	}
 	if r.namespace != "" {
-		segments = append(segments, "namespaces", url.PathEscape(r.namespace))
+		path += "namespaces/" + r.namespace + "/"
 	}
-	segments = append(segments, e.kind.Plural)
+	path += e.kind.Plural
 	if r.name != "" {
-		segments = append(segments, url.PathEscape(r.name))
+		path += "/" + r.name
 	}
 	if r.subresource != "" {
-		segments = append(segments, r.subresource)
+		path += "/" + r.subresource
 	}
-	u := e.client.base.JoinPath(segments...)
+	u := e.client.at(path)
 	u.RawQuery = r.query.Encode()
 	return u
 }
@@ -166,7 +174,7 @@ func (e Endpoint) fail(r *request, err error) error {
 // closes the body, after which the returned context's resources are released.
 func (e Endpoint) send(ctx context.Context, r *request) (*http.Response, error) {
 	ctx = withRequestInfo(ctx, RequestInfo{
-		Verb: r.verb, Group: e.kind.Group, Version: e.kind.Version, Resource: e.kind.Plural,
+		Verb: r.rbacVerb(), Group: e.kind.Group, Version: e.kind.Version, Resource: e.kind.Plural,
 		Subresource: r.subresource, Namespace: r.namespace, Name: r.name,
 	})
 	cancel := context.CancelFunc(func() {})
@@ -210,8 +218,8 @@ func causeOf(ctx context.Context, err error) error {
 }
 
 const (
-	mediaJSON     = "application/json"
-	mediaProtobuf = "application/vnd.kubernetes.protobuf"
+	mediaJSON     = wire.MediaTypeJSON
+	mediaProtobuf = wire.MediaTypeProtobuf
 	asMetadata    = ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 	asMetaList    = ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 	// dropManaged asks the server to leave managedFields out (KEP-5958, alpha in Kubernetes
@@ -262,16 +270,4 @@ func (e Endpoint) encode(obj any, info resource.Info) (body []byte, contentType 
 	}
 	body, err = codec.EncodeJSON(obj)
 	return body, mediaJSON, err
-}
-
-// formatOf says how a response body is encoded.
-func formatOf(h http.Header) (wire.Format, error) {
-	media, _, _ := strings.Cut(h.Get("Content-Type"), ";")
-	switch strings.TrimSpace(media) {
-	case mediaProtobuf:
-		return wire.Protobuf, nil
-	case mediaJSON, "":
-		return wire.JSON, nil
-	}
-	return 0, fmt.Errorf("the server answered with content type %q; this client reads %s and %s", h.Get("Content-Type"), mediaJSON, mediaProtobuf)
 }

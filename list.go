@@ -22,7 +22,7 @@ type List[K any] struct {
 
 // wholeObjects keeps what caches leave out: a caller that asks the server itself gets what the
 // server has.
-var wholeObjects = wire.Options{KeepManagedFields: true, KeepLastApplied: true}
+var wholeObjects = &wire.Options{KeepManagedFields: true, KeepLastApplied: true}
 
 // defaultPageSize is the page size of [API.Each].
 const defaultPageSize = 500
@@ -117,10 +117,10 @@ func (a API[K]) eachLazy(ctx context.Context, opts *ListOptions) iter.Seq2[resou
 // visit ends the request and is returned as it is. An object that is broken is handed over
 // all the same: its Decode says what is wrong.
 func (e Endpoint) ListPage(ctx context.Context, opts *ListOptions, visit func(*resource.Raw) error) (metav1.ListMeta, error) {
-	return e.readPage(ctx, opts, wire.Options{}, visit)
+	return e.readPage(ctx, opts, nil, visit)
 }
 
-func (e Endpoint) readPage(ctx context.Context, opts *ListOptions, keep wire.Options, visit func(*resource.Raw) error) (metav1.ListMeta, error) {
+func (e Endpoint) readPage(ctx context.Context, opts *ListOptions, keep *wire.Options, visit func(*resource.Raw) error) (metav1.ListMeta, error) {
 	r, err := e.collection("list", http.MethodGet)
 	if err == nil {
 		r.query, err = opts.query()
@@ -129,7 +129,7 @@ func (e Endpoint) readPage(ctx context.Context, opts *ListOptions, keep wire.Opt
 		return metav1.ListMeta{}, e.fail(r, err)
 	}
 	r.accept = e.acceptDropped(asMetaList)
-	if keep.KeepManagedFields {
+	if keep == wholeObjects {
 		r.accept = e.accept(asMetaList)
 	}
 	resp, err := e.send(ctx, r)
@@ -137,7 +137,7 @@ func (e Endpoint) readPage(ctx context.Context, opts *ListOptions, keep wire.Opt
 		return metav1.ListMeta{}, e.fail(r, err)
 	}
 	defer resp.Body.Close()
-	format, err := formatOf(resp.Header)
+	format, err := wire.FormatOf(resp.Header.Get("Content-Type"))
 	if err != nil {
 		return metav1.ListMeta{}, e.fail(r, err)
 	}
@@ -151,5 +151,5 @@ func (e Endpoint) readPage(ctx context.Context, opts *ListOptions, keep wire.Opt
 	}
 	return metav1.ListMeta{
 		ResourceVersion: meta.ResourceVersion, Continue: meta.Continue, RemainingItemCount: meta.RemainingItemCount,
-	}, e.fail(r, err)
+	}, e.fail(r, refusalOf(err))
 }

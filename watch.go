@@ -2,17 +2,14 @@ package kube
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"net/http"
+	"strings"
 
-	"github.com/go-kube/kube/internal/codec"
 	"github.com/go-kube/kube/internal/wire"
 	"github.com/go-kube/kube/resource"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // EventType says what a watch event is about.
@@ -140,16 +137,17 @@ func (e Endpoint) OpenWatch(ctx context.Context, opts *WatchOptions) (*WatchStre
 		cancel()
 		return nil, e.fail(r, err)
 	}
-	format, err := formatOf(resp.Header)
+	format, err := wire.FormatOf(resp.Header.Get("Content-Type"))
+	var reader *wire.WatchReader
+	if err == nil {
+		reader, err = wire.NewWatchReader(resp.Body, format, nil)
+	}
 	if err != nil {
 		cancel()
 		resp.Body.Close()
 		return nil, e.fail(r, err)
 	}
-	return &WatchStream{
-		endpoint: e, request: r, cancel: cancel, body: resp.Body,
-		reader: wire.NewWatchReader(resp.Body, format, wire.Options{}),
-	}, nil
+	return &WatchStream{endpoint: e, request: r, cancel: cancel, body: resp.Body, reader: reader}, nil
 }
 
 // Next waits for the next event. It returns io.EOF when the server ended the watch, and an
@@ -170,33 +168,15 @@ func (w *WatchStream) Next() (RawEvent, error) {
 	case wire.Deleted:
 		return w.object(Deleted, event), nil
 	case wire.Bookmark:
-		return RawEvent{Type: Bookmark, ResourceVersion: event.ResourceVersion, InitialEventsEnd: event.InitialEventsEnd}, nil
+		return RawEvent{Type: Bookmark, ResourceVersion: strings.Clone(event.Object.ResourceVersion()), InitialEventsEnd: event.InitialEventsEnd}, nil
 	default:
-		return RawEvent{Type: Failure, Err: w.endpoint.fail(w.request, eventError(event.Status, event.Format))}, nil
+		return RawEvent{Type: Failure, Err: w.endpoint.fail(w.request, refusalOf(event.Status))}, nil
 	}
 }
 
 func (w *WatchStream) object(typ EventType, event wire.Event) RawEvent {
 	raw := resource.NewRaw(w.endpoint.kind, event.Object)
 	return RawEvent{Type: typ, Object: raw, ResourceVersion: raw.ResourceVersion()}
-}
-
-// eventError makes an error of the Status in an ERROR event.
-func eventError(body []byte, format wire.Format) error {
-	var status metav1.Status
-	var err error
-	if format == wire.Protobuf {
-		err = codec.DecodeProtobuf(body, &status)
-	} else {
-		err = codec.DecodeJSON(body, &status)
-	}
-	if err != nil {
-		return fmt.Errorf("the server sent an error that is no Status: %w", err)
-	}
-	if status.Status == "" && status.Code == 0 && status.Message == "" {
-		return errors.New("the server sent an error without a word on it")
-	}
-	return &apierrors.StatusError{ErrStatus: status}
 }
 
 // Close closes the connection. It is safe to call more than once.
