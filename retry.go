@@ -147,7 +147,7 @@ func (t *retryTransport) attempt(req *http.Request) (*http.Response, error) {
 }
 
 func (t *retryTransport) worthRetrying(req *http.Request, resp *http.Response, err error, attempt int) bool {
-	if attempt > t.max || !replayable(req) || req.Context().Err() != nil {
+	if attempt > t.max || !replayable(req) || req.Context().Err() != nil || triesOnce(req.Context()) {
 		return false
 	}
 	if err != nil {

@@ -80,7 +80,7 @@ func (e *Engine) State() State { return e.latest.Load().current() }
 func (e *Engine) Events(ctx context.Context) iter.Seq[RawEvent] {
 	return func(yield func(RawEvent) bool) {
 		r := &run{
-			Engine: e, status: e.newStatus(), ctx: ctx, yield: yield,
+			Engine: e, status: e.newStatus(), ctx: kube.WithoutRetry(ctx), yield: yield,
 			backoff:     backoff{min: e.opts.MinBackoff, max: e.opts.MaxBackoff},
 			kindBackoff: backoff{min: e.opts.MinBackoff, max: min(e.opts.MaxBackoff, maxKindBackoff)},
 		}
