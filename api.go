@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/go-kube/kube/internal/codec"
 	"github.com/go-kube/kube/resource"
@@ -53,11 +54,16 @@ func (a API[K]) Lookup(ctx context.Context, name string) (obj *K, found bool, er
 	return obj, err == nil, err
 }
 
-// isObjectNotFound tells a missing object from a missing kind: only the former's answer
-// names the object.
+// isObjectNotFound tells a missing object from a missing kind: for a path that it does not
+// serve, the server has no Status that names an object.
 func isObjectNotFound(err error) bool {
 	status, ok := statusOf(err)
-	return ok && apierrors.IsNotFound(err) && status.Details != nil && status.Details.Name != ""
+	if !ok || !apierrors.IsNotFound(err) || status.Details == nil || status.Details.Name == "" {
+		return false
+	}
+	return !slices.ContainsFunc(status.Details.Causes, func(c metav1.StatusCause) bool {
+		return c.Type == metav1.CauseTypeUnexpectedServerResponse
+	})
 }
 
 // Create stores a new object and returns it as the server keeps it, with defaults filled in.

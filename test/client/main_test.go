@@ -1,0 +1,38 @@
+// Package client_test runs the client against a real API server.
+package client_test
+
+import (
+	"testing"
+
+	"github.com/go-kube/kube"
+	"github.com/go-kube/kube/test/apiserver"
+)
+
+func TestMain(m *testing.M) { apiserver.Main(m) }
+
+// connect returns a client of the shared server, and a namespace of the test's own.
+func connect(t *testing.T) (*kube.Client, string) {
+	t.Helper()
+	server := apiserver.Shared(t)
+	cfg, err := kube.ConfigFromKubeconfig(server.Kubeconfig(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := kube.NewClient(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	return client, server.NewNamespace(t)
+}
+
+// must returns v, and ends the test when there is an error.
+func must[T any](t *testing.T) func(v T, err error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
