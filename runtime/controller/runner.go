@@ -76,7 +76,7 @@ func (r *runner[K]) schedule(key K, delay time.Duration, reason Reason) {
 	r.dispatch(now)
 }
 
-// forget drops the failures of key.
+// forget drops the failures of key and the run that waits for its time.
 func (r *runner[K]) forget(key K) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -53,6 +53,7 @@ type entry[K comparable] struct {
 type scheduler[K comparable] struct {
 	debounce time.Duration // quiet time after a trigger
 	patience time.Duration // longest that debouncing can put off a run
+	own      func(K) K     // makes a key fit to be kept, once per entry; nil keeps it as it is
 
 	entries table[K]
 	timed   timeHeap[K]
@@ -137,12 +138,19 @@ func (s *scheduler[K]) finish(now moment, e *entry[K], o outcome) {
 	s.release(e)
 }
 
-// forget drops the failures of key: its object is gone.
+// forget drops the failures of key and the run that waits for its time: the object is gone. A
+// run that is due, or that follows the running one, is left.
 func (s *scheduler[K]) forget(key K) {
-	if e := s.find(key); e != nil {
-		e.failures = 0
-		s.release(e)
+	e := s.find(key)
+	if e == nil {
+		return
 	}
+	e.failures = 0
+	if e.place == timed {
+		s.timed.remove(e.index)
+		e.place = idle
+	}
+	s.release(e)
 }
 
 // wakeAt returns when the next key becomes due; ok is false when none waits for its time.
@@ -214,6 +222,9 @@ func (s *scheduler[K]) entry(key K) *entry[K] {
 	} else {
 		s.free, e.next = e.next, nil
 		s.spare--
+	}
+	if s.own != nil {
+		key = s.own(key)
 	}
 	e.key, e.hash = key, hash
 	s.entries.put(e)
