@@ -17,7 +17,7 @@ type Config struct {
 	Contexts []NamedContext `json:"contexts"`
 	// CurrentContext is the context that is used unless another one is asked for.
 	CurrentContext string           `json:"current-context"`
-	Extensions     []NamedExtension `json:"extensions,omitempty"`
+	Extensions     []NamedExtension `json:"extensions,omitzero"`
 	// Other holds the fields that have no place above, the deprecated preferences among them.
 	Other map[string]jsontext.Value `json:",embed"`
 }
@@ -66,7 +66,7 @@ type Cluster struct {
 	// TLSServerName is the name that the server's certificate is for, if not the host's.
 	TLSServerName string `json:"tls-server-name,omitempty"`
 	// InsecureSkipTLSVerify accepts any certificate.
-	InsecureSkipTLSVerify bool `json:"insecure-skip-tls-verify,omitempty"`
+	InsecureSkipTLSVerify bool `json:"insecure-skip-tls-verify,omitzero"`
 	// CertificateAuthority is the path of a PEM file; CertificateAuthorityData is the PEM itself,
 	// and wins.
 	CertificateAuthority     string `json:"certificate-authority,omitempty"`
@@ -74,8 +74,8 @@ type Cluster struct {
 	// ProxyURL is the proxy to go through: http, https or socks5.
 	ProxyURL string `json:"proxy-url,omitempty"`
 	// DisableCompression stops asking the server for gzip.
-	DisableCompression bool                      `json:"disable-compression,omitempty"`
-	Extensions         []NamedExtension          `json:"extensions,omitempty"`
+	DisableCompression bool                      `json:"disable-compression,omitzero"`
+	Extensions         []NamedExtension          `json:"extensions,omitzero"`
 	Other              map[string]jsontext.Value `json:",embed"`
 }
 
@@ -95,8 +95,8 @@ type User struct {
 	// Impersonate is the user to act as; the others say more about that user.
 	Impersonate          string              `json:"as,omitempty"`
 	ImpersonateUID       string              `json:"as-uid,omitempty"`
-	ImpersonateGroups    []string            `json:"as-groups,omitempty"`
-	ImpersonateUserExtra map[string][]string `json:"as-user-extra,omitempty"`
+	ImpersonateGroups    []string            `json:"as-groups,omitzero"`
+	ImpersonateUserExtra map[string][]string `json:"as-user-extra,omitzero"`
 	// Username and Password are for basic authentication.
 	Username string `json:"username,omitempty"`
 	Password Secret `json:"password,omitempty"`
@@ -104,14 +104,14 @@ type User struct {
 	AuthProvider *AuthProvider `json:"auth-provider,omitempty"`
 	// Exec names a program that hands out credentials.
 	Exec       *Exec                     `json:"exec,omitempty"`
-	Extensions []NamedExtension          `json:"extensions,omitempty"`
+	Extensions []NamedExtension          `json:"extensions,omitzero"`
 	Other      map[string]jsontext.Value `json:",embed"`
 }
 
 // AuthProvider names a built-in credential provider and its settings.
 type AuthProvider struct {
 	Name   string                    `json:"name"`
-	Config map[string]Secret         `json:"config,omitempty"`
+	Config map[string]Secret         `json:"config,omitzero"`
 	Other  map[string]jsontext.Value `json:",embed"`
 }
 
@@ -122,13 +122,13 @@ type Exec struct {
 	APIVersion string `json:"apiVersion,omitempty"`
 	// Command is looked up in PATH, or is a path if it holds a separator.
 	Command string   `json:"command"`
-	Args    []string `json:"args,omitempty"`
+	Args    []string `json:"args,omitzero"`
 	// Env is added to the environment of the client.
-	Env []EnvVar `json:"env,omitempty"`
+	Env []EnvVar `json:"env,omitzero"`
 	// InstallHint is for the user who does not have the program.
 	InstallHint string `json:"installHint,omitempty"`
 	// ProvideClusterInfo hands the cluster's address and authority to the program.
-	ProvideClusterInfo bool `json:"provideClusterInfo,omitempty"`
+	ProvideClusterInfo bool `json:"provideClusterInfo,omitzero"`
 	// InteractiveMode is Never, IfAvailable or Always; empty is IfAvailable.
 	InteractiveMode string                    `json:"interactiveMode,omitempty"`
 	Other           map[string]jsontext.Value `json:",embed"`
@@ -147,7 +147,7 @@ type Context struct {
 	User    string `json:"user"`
 	// Namespace is used where none is named; empty means "default".
 	Namespace  string                    `json:"namespace,omitempty"`
-	Extensions []NamedExtension          `json:"extensions,omitempty"`
+	Extensions []NamedExtension          `json:"extensions,omitzero"`
 	Other      map[string]jsontext.Value `json:",embed"`
 }
 

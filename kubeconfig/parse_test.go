@@ -1,0 +1,200 @@
+package kubeconfig_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/go-kube/kube/kubeconfig"
+)
+
+const small = `
+apiVersion: v1
+kind: Config
+clusters:
+- name: größe
+  cluster: {server: https://a}
+users: null
+contexts:
+- name: größe
+  context: {cluster: größe, user: ""}
+current-context: größe
+`
+
+func parse(t *testing.T, text string) *kubeconfig.Config {
+	t.Helper()
+	c, err := kubeconfig.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestEncodings(t *testing.T) {
+	want := parse(t, small)
+	for name, text := range map[string][]byte{
+		"UTF-8 with a mark":           append([]byte{0xef, 0xbb, 0xbf}, small...),
+		"UTF-16 big endian":           inUTF16(small, binary.BigEndian),
+		"UTF-16 little endian":        inUTF16(small, binary.LittleEndian),
+		"CRLF":                        []byte(strings.ReplaceAll(small, "\n", "\r\n")),
+		"no newline at the end":       []byte(strings.TrimRight(small, "\n")),
+		"a marker before":             []byte("---" + small),
+		"directive, comment, markers": []byte("# comment\n%YAML 1.1\n---" + small + "...\n"),
+		"CRLF and markers":            []byte(strings.ReplaceAll("---\n"+small+"---\n", "\n", "\r\n")),
+		"JSON": []byte(`{"apiVersion":"v1","kind":"Config","clusters":[{"name":"gr\u00f6\u00dfe","cluster":{"server":"https://a"}}],` +
+			`"users":null,"contexts":[{"name":"größe","context":{"cluster":"größe","user":""}}],"current-context":"größe"}`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := kubeconfig.Parse(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-UTF-8 +%s):\n%s", name, diff)
+			}
+		})
+	}
+}
+
+func inUTF16(s string, order binary.ByteOrder) []byte {
+	var b bytes.Buffer
+	binary.Write(&b, order, append([]uint16{0xfeff}, utf16.Encode([]rune(s))...))
+	return b.Bytes()
+}
+
+func TestDocuments(t *testing.T) {
+	c := parse(t, small+`
+--- # a second document: what the first has stays
+clusters:
+- {name: größe, cluster: {server: https://other}}
+- {name: b, cluster: {server: https://b}}
+current-context: b
+colour: blue
+...
+--- {users: [{name: u, user: {password: null, token: secret}}], colour: red}
+---
+`)
+	if got := c.Cluster("größe").Cluster.Server; got != "https://a" {
+		t.Errorf("server = %q, want that of the first document", got)
+	}
+	if c.Cluster("b") == nil || c.CurrentContext != "größe" || string(c.Other["colour"]) != `"blue"` {
+		t.Errorf("merged: %v", c)
+	}
+	if u := c.User("u"); u == nil || u.User.Token != "secret" || u.User.Password != "" {
+		t.Errorf("user = %v", u)
+	}
+}
+
+func TestEmpty(t *testing.T) {
+	for _, text := range []string{"", "\n", "---\n", "# only a comment\n", "null", "{}", "\ufeff"} {
+		c, err := kubeconfig.Parse([]byte(text))
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+		} else if len(c.Clusters)+len(c.Users)+len(c.Contexts) > 0 {
+			t.Errorf("%q: %v", text, c)
+		}
+	}
+}
+
+func TestWrappedBase64(t *testing.T) {
+	c := parse(t, `
+clusters:
+- name: folded
+  cluster:
+    server: https://a
+    certificate-authority-data: >-
+      c29tZSB0
+      ZXh0
+- name: lines
+  cluster:
+    server: https://a
+    certificate-authority-data: |
+      c29tZSB0
+      ZXh0
+`)
+	for _, name := range []string{"folded", "lines"} {
+		if got := c.Cluster(name).Cluster.CertificateAuthorityData; string(got) != "some text" {
+			t.Errorf("%s: data = %q", name, string(got))
+		}
+	}
+}
+
+func TestParseErrors(t *testing.T) {
+	for _, test := range []struct{ name, text, want string }{
+		{"not a mapping", "hello", "kubeconfig: the document is text where a mapping is expected"},
+		{"another kind", "kind: Pod\napiVersion: v1", `kubeconfig: this is a "Pod", not a kubeconfig, whose kind is Config`},
+		{"another version", "apiVersion: v2", `kubeconfig: apiVersion is "v2"; only v1 is known`},
+		{"bad base64", "users:\n- name: a\n  user: {}\n- name: admin\n  user: {client-key-data: c2VjcmV0%}",
+			"kubeconfig: users[1] (admin): user.client-key-data: not base64: illegal base64 data at input byte 8"},
+		{"data that is a number", "clusters:\n- name: a\n  cluster: {certificate-authority-data: 12}",
+			"kubeconfig: clusters[0] (a): cluster.certificate-authority-data: has to be text"},
+		{"token that is a number", "users:\n- name: a\n  user: {token: 123456}",
+			"kubeconfig: users[0] (a): user.token is a number where text is expected; put it in quotes"},
+		{"name that is a number", "users:\n- name: 7\n  user: {}",
+			"kubeconfig: users[0]: name is a number where text is expected; put it in quotes"},
+		{"current-context that is true", "current-context: yes",
+			"kubeconfig: current-context is true where text is expected; put it in quotes"},
+		{"list that is a mapping", "users: {a: b}", "kubeconfig: users is a mapping where a list is expected"},
+		{"bool that is text", `clusters: [{name: a, cluster: {insecure-skip-tls-verify: "true"}}]`,
+			"kubeconfig: clusters[0] (a): cluster.insecure-skip-tls-verify is text where true or false is expected"},
+		{"duplicate user", "users: [{name: a, user: {}}, {name: a, user: {}}]",
+			`kubeconfig: users has two entries named "a"; rename or remove one`},
+		{"second document", "kind: Config\n---\nkind: Pod", `kubeconfig: document 2: this is a "Pod", not a kubeconfig, whose kind is Config`},
+		{"half a character", "\xff\xfea", "kubeconfig: the text starts as UTF-16 and has half a character at its end"},
+		{"Latin-1", "current-context: gr\xf6\xdfe", "kubeconfig: the text is neither UTF-8 nor UTF-16 with a byte order mark"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := kubeconfig.Parse([]byte(test.text))
+			if err == nil || err.Error() != test.want {
+				t.Errorf("error = %v\nwant    %s", err, test.want)
+			}
+		})
+	}
+}
+
+// No error of the parser shows what stands in a secret field.
+func TestErrorsHideSecrets(t *testing.T) {
+	for _, user := range []string{
+		"{token: [hunter2]}", "{token: {hunter2: a}}", "{password: [hunter2]}", "{client-key-data: hunter2!}",
+		"{exec: {args: hunter2}}", "{exec: {env: hunter2}}", "{auth-provider: {config: hunter2}}", "{as-groups: hunter2}",
+	} {
+		_, err := kubeconfig.Parse([]byte("users: [{name: a, user: " + user + "}]"))
+		if err == nil {
+			t.Errorf("%s was read", user)
+		} else if strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: the error shows the value: %v", user, err)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for name := range map[string]bool{"crlf.yaml": true, "doctl.yaml": true, "exec-cluster-info.yaml": true, "impersonation.yaml": true,
+		"minified.json": true, "openshift.yaml": true, "oidc-auth-provider.yaml": true, "utf16-be.yaml": true} {
+		f.Add(shape(f, name))
+	}
+	f.Add([]byte(small))
+	f.Add([]byte("--- {a: &x [1], b: *x}\n...\n%YAML 1.1\n---\nusers: [null]\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		c, err := kubeconfig.Parse(text)
+		if err != nil {
+			return
+		}
+		c.Resolve(nil)
+		written, err := c.Encode()
+		if err != nil {
+			t.Fatalf("what was read cannot be written: %v", err)
+		}
+		again, err := kubeconfig.Parse(written)
+		if err != nil {
+			t.Fatalf("what was written cannot be read: %v\n%s", err, written)
+		}
+		second, err := again.Encode()
+		if err != nil || !bytes.Equal(written, second) {
+			t.Fatalf("written twice, it differs: %v\n%s\n%s", err, written, second)
+		}
+	})
+}
