@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"errors"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -10,8 +11,8 @@ import (
 )
 
 // Lazy is an object of kind K that is not decoded yet: the routing metadata by method, all of
-// it by [Lazy.Decode]. It is a small value that never changes. The zero Lazy, which has no
-// object, has no use.
+// it by [Lazy.Decode]. It is a small value that never changes. The zero Lazy has no
+// object: its Decode is an error, and its other methods must not be called.
 type Lazy[K any] struct{ *Raw }
 
 // AsLazy types an object. The caller knows that its kind is K.
@@ -25,6 +26,9 @@ func (l Lazy[K]) Ref() Ref[K] { return Ref[K]{l.Namespace(), l.Name()} }
 // changed at will. apiVersion and kind are set, which servers leave out of the items of lists.
 // The error names the kind, the object and the cause.
 func (l Lazy[K]) Decode() (*K, error) {
+	if l.Raw == nil {
+		return nil, errors.New("decode: there is no object")
+	}
 	if err := l.Err(); err != nil {
 		return nil, fmt.Errorf("decode %w", err)
 	}

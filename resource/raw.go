@@ -154,7 +154,7 @@ func (r *Raw) OwnerReferences() (owners []metav1.OwnerReference) {
 	r.object.EachOwner(func(o wire.OwnerReference) bool {
 		owners = append(owners, metav1.OwnerReference{
 			APIVersion: o.APIVersion, Kind: o.Kind, Name: o.Name, UID: types.UID(o.UID),
-			Controller: o.Controller, BlockOwnerDeletion: o.BlockOwnerDeletion,
+			Controller: o.Controller.Pointer(), BlockOwnerDeletion: o.BlockOwnerDeletion.Pointer(),
 		})
 		return true
 	})

@@ -99,8 +99,8 @@ func setOwnerMember(owner *OwnerReference, name string, kind byte, text string) 
 	case "uid":
 		owner.UID = text
 	case "controller":
-		owner.Controller = new(kind == kindTrue)
+		owner.Controller = flag(kind == kindTrue)
 	case "blockOwnerDeletion":
-		owner.BlockOwnerDeletion = new(kind == kindTrue)
+		owner.BlockOwnerDeletion = flag(kind == kindTrue)
 	}
 }

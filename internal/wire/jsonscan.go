@@ -29,19 +29,33 @@ func special(v uint64) uint64 {
 	return ((q-ones)&^q | (b-ones)&^b) & highs
 }
 
-// stringEnd returns the index of the first quote or backslash in b at or after i, or len(b).
-func stringEnd(b []byte, i int) int {
-	for ; i+8 <= len(b); i += 8 {
-		if m := special(binary.LittleEndian.Uint64(b[i:])); m != 0 {
-			return i + bits.TrailingZeros64(m)/8
+// closingQuote returns the index behind the quote that ends a string which b[i] is a byte of.
+// When the quote is not in b, ok is false, and the search goes on at end once there is more.
+func closingQuote(b []byte, i int) (end int, ok bool) {
+	for i+8 <= len(b) {
+		m := special(binary.LittleEndian.Uint64(b[i:]))
+		if m == 0 {
+			i += 8
+			continue
 		}
+		i += bits.TrailingZeros64(m) / 8
+		if b[i] == '"' {
+			return i + 1, true
+		}
+		i += 2 // the escaped byte does not end the string; \uXXXX has no quote in it
 	}
 	for ; i < len(b); i++ {
-		if b[i] == '"' || b[i] == '\\' {
-			return i
+		switch b[i] {
+		case '"':
+			return i + 1, true
+		case '\\':
+			if i+1 == len(b) {
+				return i, false
+			}
+			i++
 		}
 	}
-	return i
+	return i, false
 }
 
 // peek returns the next byte that is not white space, without taking it. The error is io.EOF
@@ -81,18 +95,10 @@ func (w *window) bad(got byte, wanted string) error {
 // skipString moves behind the string whose opening quote was taken.
 func (w *window) skipString() error {
 	for {
-		i := stringEnd(w.buf, w.pos)
-		switch {
-		case i == len(w.buf):
-			w.pos = i
-		case w.buf[i] == '"':
-			w.pos = i + 1
+		end, ok := closingQuote(w.buf, w.pos)
+		w.pos = end
+		if ok {
 			return nil
-		case i+1 < len(w.buf):
-			w.pos = i + 2 // the escaped byte cannot end the string; \uXXXX has no quote in it
-			continue
-		default:
-			w.pos = i // the backslash is the last byte: look at it again with its successor
 		}
 		if err := w.fill(); err != nil {
 			return unexpected(err)
@@ -150,7 +156,8 @@ func (w *window) skipValue() (kind byte, start, end int, err error) {
 	return kind, start, w.pos - w.mark, err
 }
 
-// skipNested moves behind the object or array that starts at pos.
+// skipNested moves behind the object or array that starts at pos. It sees nearly every byte of
+// a body, so it works in local variables as long as the buffer lasts.
 func (w *window) skipNested() error {
 	depth, deepest := 0, 0
 	for {
@@ -158,17 +165,22 @@ func (w *window) skipNested() error {
 		for i < len(buf) {
 			c := buf[i]
 			i++
-			switch c {
-			case '"':
-				w.pos = i
-				if err := w.skipString(); err != nil {
-					return err
+			switch {
+			case c == '"':
+				end, ok := closingQuote(buf, i)
+				if !ok {
+					w.pos = end
+					if err := w.skipString(); err != nil {
+						return err
+					}
+					buf, end = w.buf, w.pos
 				}
-				buf, i = w.buf, w.pos
-			case '{', '[':
+				i = end
+			case c < 'Z': // not a bracket
+			case c|0x20 == '{':
 				depth++
 				deepest = max(deepest, depth)
-			case '}', ']':
+			case c|0x20 == '}':
 				depth--
 				if depth == 0 {
 					w.pos = i

@@ -55,7 +55,7 @@ func metaOf(o *Object) metav1.ObjectMeta {
 	o.EachOwner(func(r OwnerReference) bool {
 		m.OwnerReferences = append(m.OwnerReferences, metav1.OwnerReference{
 			APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: types.UID(r.UID),
-			Controller: r.Controller, BlockOwnerDeletion: r.BlockOwnerDeletion,
+			Controller: r.Controller.Pointer(), BlockOwnerDeletion: r.BlockOwnerDeletion.Pointer(),
 		})
 		return true
 	})

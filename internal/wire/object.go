@@ -26,18 +26,42 @@ type Object struct {
 	broken     *objectError
 	generation int64
 
-	name, uid, version         span // of strings: without quotes in JSON
-	labels, annotations        span // JSON: the object; protobuf: from the first entry to the last
-	owners, finalizers         span // the same
-	createdAt, deletedAt       span // JSON: without quotes; protobuf: the Time message
-	format                     Format
-	creationZero, deletionZero bool // protobuf: the field is there, and empty
+	name, uid, version   span // of strings: without quotes in JSON
+	labels, annotations  span // JSON: the object; protobuf: from the first entry to the last
+	owners, finalizers   span // the same
+	createdAt, deletedAt span // JSON: without quotes; protobuf: the Time message
+	format               Format
 }
 
 // OwnerReference is an entry of metadata.ownerReferences.
 type OwnerReference struct {
 	APIVersion, Kind, Name, UID    string
-	Controller, BlockOwnerDeletion *bool
+	Controller, BlockOwnerDeletion Flag
+}
+
+// Flag is a boolean that may be missing.
+type Flag uint8
+
+// The values of a Flag.
+const (
+	Unset Flag = iota
+	False
+	True
+)
+
+func flag(value bool) Flag {
+	if value {
+		return True
+	}
+	return False
+}
+
+// Pointer returns a new pointer to the value, nil when it is not set.
+func (f Flag) Pointer() *bool {
+	if f == Unset {
+		return nil
+	}
+	return new(f == True)
 }
 
 // Err says what is wrong with the object, as far as it was looked at: nil for nearly all.
@@ -127,7 +151,7 @@ func (o *Object) EachFinalizer(f func(string) bool) {
 	eachJSONString(o.part(o.finalizers), f)
 }
 
-func (o *Object) lookup(s span, field uint64, key string) (value string, ok bool) {
+func (o *Object) lookup(s span, field int32, key string) (value string, ok bool) {
 	o.eachEntry(s, field, func(k, v string) bool {
 		if k == key { // the last one counts, as in decoders
 			value, ok = v, true
@@ -137,7 +161,7 @@ func (o *Object) lookup(s span, field uint64, key string) (value string, ok bool
 	return value, ok
 }
 
-func (o *Object) eachEntry(s span, field uint64, f func(key, value string) bool) {
+func (o *Object) eachEntry(s span, field int32, f func(key, value string) bool) {
 	if o.format == Protobuf {
 		eachProtoEntry(o.part(s), field, f)
 		return
@@ -193,7 +217,8 @@ func copyWithout(b []byte, cut cuts) string {
 }
 
 // interner keeps one copy of strings that repeat: the namespaces that a body names. Lists are
-// sorted by namespace, so the last one is nearly always the right one.
+// sorted by namespace, so the last one is nearly always the right one. A nil interner, for a
+// single object, remembers nothing.
 type interner struct {
 	last   string
 	handle unique.Handle[string]
@@ -205,10 +230,12 @@ type interner struct {
 const mostInterned = 1024
 
 func (n *interner) intern(b []byte) unique.Handle[string] {
-	if len(b) == 0 {
+	switch {
+	case len(b) == 0:
 		return unique.Handle[string]{}
-	}
-	if string(b) == n.last {
+	case n == nil:
+		return unique.Make(string(b))
+	case string(b) == n.last:
 		return n.handle
 	}
 	handle, ok := n.known[string(b)]

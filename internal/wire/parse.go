@@ -1,6 +1,9 @@
 package wire
 
-import "io"
+import (
+	"io"
+	"strings"
+)
 
 // ReadObject reads a single object, such as the answer to a GET. Protobuf may come in its
 // envelope or without. Nothing of data is kept: the object has a copy.
@@ -29,7 +32,7 @@ func readProtoObject(data []byte, opts *Options) (Object, error) {
 		}
 		data = e.raw
 	}
-	p := protoObject{opts: opts, names: new(interner)}
+	p := protoObject{opts: opts}
 	return p.read(data), nil
 }
 
@@ -39,7 +42,7 @@ func readJSONObject(data []byte, opts *Options) (Object, error) {
 		return Object{}, unexpected(err)
 	}
 	w.release()
-	p := jsonObject{w: &w, opts: opts, names: new(interner)}
+	p := jsonObject{w: &w, opts: opts}
 	if err := p.read(); err != nil {
 		return Object{}, err
 	}
@@ -50,11 +53,11 @@ func readJSONObject(data []byte, opts *Options) (Object, error) {
 	return object, nil
 }
 
-// Envelope opens a protobuf body that holds a single object or a Status. raw is the message
-// inside, which shares the memory of body.
+// Envelope opens a protobuf body that holds a single object or a Status. raw, the message
+// inside, shares the memory of body.
 func Envelope(body []byte) (apiVersion, kind string, raw []byte, err error) {
 	e, err := openEnvelope(body)
-	return e.apiVersion, e.kind, e.raw, err
+	return strings.Clone(e.apiVersion), strings.Clone(e.kind), e.raw, err
 }
 
 // HasEnvelope reports whether data starts as protobuf bodies do and JSON cannot.

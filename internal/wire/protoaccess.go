@@ -7,7 +7,7 @@ import "time"
 
 // eachProtoField calls f with the content of every field of that number in part, until f
 // returns false.
-func eachProtoField(part string, number uint64, f func(content []byte) bool) {
+func eachProtoField(part string, number int32, f func(content []byte) bool) {
 	fs := fields{b: bytesOf(part)}
 	for {
 		ok, err := fs.next()
@@ -20,27 +20,33 @@ func eachProtoField(part string, number uint64, f func(content []byte) bool) {
 	}
 }
 
-func eachProtoString(part string, number uint64, f func(string) bool) {
+func eachProtoString(part string, number int32, f func(string) bool) {
 	eachProtoField(part, number, func(b []byte) bool { return f(stringOf(b)) })
 }
 
-func eachProtoEntry(part string, number uint64, f func(key, value string) bool) {
+func eachProtoEntry(part string, number int32, f func(key, value string) bool) {
 	eachProtoField(part, number, func(b []byte) bool {
 		key, value, err := protoEntry(b)
 		return err != nil || f(key, value)
 	})
 }
 
-// protoEntry reads an entry of a map of strings.
+// protoEntry reads an entry of a map of strings. As in the generated code, the wire types of
+// key and value are not looked at.
 func protoEntry(b []byte) (key, value string, err error) {
 	f := fields{b: b}
 	for {
-		ok, err := f.next()
+		ok, err := f.tag()
 		if err != nil || !ok {
 			return key, value, err
 		}
-		if f.wire != wireBytes {
-			continue
+		if f.number == 1 || f.number == 2 {
+			err = f.bytes()
+		} else {
+			err = f.rest()
+		}
+		if err != nil {
+			return key, value, err
 		}
 		switch f.number {
 		case 1:
@@ -62,38 +68,56 @@ const (
 )
 
 func eachProtoOwner(part string, f func(OwnerReference) bool) {
-	eachProtoField(part, protoOwners, func(b []byte) bool { return f(protoOwner(b)) })
+	eachProtoField(part, protoOwners, func(b []byte) bool {
+		owner, err := protoOwner(b)
+		return err != nil || f(owner)
+	})
 }
 
-func protoOwner(b []byte) (owner OwnerReference) {
+func protoOwner(b []byte) (owner OwnerReference, err error) {
 	f := fields{b: b}
 	for {
 		ok, err := f.next()
 		if err != nil || !ok {
-			return owner
+			return owner, err
 		}
-		switch {
-		case f.number == ownerController && f.wire == wireVarint:
-			owner.Controller = new(f.value != 0)
-		case f.number == ownerBlock && f.wire == wireVarint:
-			owner.BlockOwnerDeletion = new(f.value != 0)
-		case f.wire == wireBytes:
-			setOwnerField(&owner, f.number, stringOf(f.content()))
+		if err := owner.setField(&f); err != nil {
+			return owner, err
 		}
 	}
 }
 
-func setOwnerField(owner *OwnerReference, number uint64, text string) {
-	switch number {
+func (r *OwnerReference) setField(f *fields) error {
+	var text *string
+	switch f.number {
 	case ownerKind:
-		owner.Kind = text
+		text = &r.Kind
 	case ownerName:
-		owner.Name = text
+		text = &r.Name
 	case ownerUID:
-		owner.UID = text
+		text = &r.UID
 	case ownerAPIVersion:
-		owner.APIVersion = text
+		text = &r.APIVersion
+	case ownerController:
+		return setFlag(&r.Controller, f)
+	case ownerBlock:
+		return setFlag(&r.BlockOwnerDeletion, f)
+	default:
+		return nil
 	}
+	if f.wire != wireBytes {
+		return syntaxErrorf("metadata.ownerReferences: field %d has wire type %d", f.number, f.wire)
+	}
+	*text = stringOf(f.content())
+	return nil
+}
+
+func setFlag(to *Flag, f *fields) error {
+	if f.wire != wireVarint {
+		return syntaxErrorf("metadata.ownerReferences: field %d has wire type %d", f.number, f.wire)
+	}
+	*to = flag(f.value != 0)
+	return nil
 }
 
 // protoTime reads a metav1.Time. Nanoseconds are dropped, as metav1.Time does, since JSON has
@@ -102,14 +126,25 @@ func protoTime(part string) time.Time {
 	if part == "" {
 		return time.Time{}
 	}
-	var seconds int64
-	f := fields{b: bytesOf(part)}
+	seconds, _ := protoSeconds(bytesOf(part))
+	return time.Unix(seconds, 0).Local()
+}
+
+// protoSeconds reads the seconds of a metav1.Timestamp.
+func protoSeconds(b []byte) (seconds int64, err error) {
+	f := fields{b: b}
 	for {
 		ok, err := f.next()
 		if err != nil || !ok {
-			return time.Unix(seconds, 0).Local()
+			return seconds, err
 		}
-		if f.number == 1 && f.wire == wireVarint {
+		if f.number > 2 {
+			continue
+		}
+		if f.wire != wireVarint {
+			return seconds, syntaxErrorf("metadata: field %d of a time has wire type %d", f.number, f.wire)
+		}
+		if f.number == 1 {
 			seconds = int64(f.value)
 		}
 	}

@@ -2,95 +2,21 @@ package wire
 
 import (
 	"bytes"
-	"encoding/binary"
 	"io"
 	"strings"
 )
 
-// magic starts every protobuf body: what follows is a runtime.Unknown message.
-const magic = "k8s\x00"
-
-// The fields of runtime.Unknown, of the runtime.TypeMeta in it, and of a list.
+// The fields of a list, the same in every list type, and of metav1.ListMeta in it.
 const (
-	unknownType     = 1
-	unknownRaw      = 2
-	unknownEncoding = 3
+	listMetadata = 1
+	listItems    = 2
 
-	typeAPIVersion = 1
-	typeKind       = 2
-
-	listMeta  = 1
-	listItems = 2
+	metaSelfLink  = 1
+	metaVersion   = 2
+	metaContinue  = 3
+	metaRemaining = 4
+	metaShard     = 5
 )
-
-// envelope is a runtime.Unknown.
-type envelope struct {
-	apiVersion, kind, encoding string
-	raw                        []byte
-}
-
-// openEnvelope reads a whole body with the magic in front. The result shares b's memory.
-func openEnvelope(b []byte) (e envelope, err error) {
-	if !HasEnvelope(b) {
-		return e, noMagic(b)
-	}
-	f := fields{b: b[len(magic):]}
-	for {
-		ok, err := f.next()
-		if err != nil {
-			return e, err
-		}
-		if !ok {
-			return e, e.check()
-		}
-		if f.wire != wireBytes {
-			continue
-		}
-		switch f.number {
-		case unknownType:
-			err = e.setType(f.content())
-		case unknownRaw:
-			e.raw = f.content()
-		case unknownEncoding:
-			e.encoding = stringOf(f.content())
-		}
-		if err != nil {
-			return e, err
-		}
-	}
-}
-
-func noMagic(b []byte) error {
-	return syntaxErrorf("not a Kubernetes protobuf body: it starts with %q and not with %q", b[:min(len(b), len(magic))], magic)
-}
-
-// check refuses an object that is compressed; no server does that inside the envelope.
-func (e *envelope) check() error {
-	if e.encoding != "" {
-		return syntaxErrorf("content encoding %q is not supported", e.encoding)
-	}
-	return nil
-}
-
-// setType reads a runtime.TypeMeta.
-func (e *envelope) setType(b []byte) error {
-	f := fields{b: b}
-	for {
-		ok, err := f.next()
-		if err != nil || !ok {
-			return err
-		}
-		if f.wire != wireBytes {
-			continue
-		}
-		switch f.number {
-		case typeAPIVersion:
-			e.apiVersion = string(f.content())
-		case typeKind:
-			e.kind = string(f.content())
-		}
-	}
-}
 
 // protobuf reads an envelope with a list in it, as it arrives.
 func (l *listReader) protobuf() error {
@@ -130,11 +56,14 @@ func (e *protoList) field() error {
 	if err != nil {
 		return e.fail("the envelope", err)
 	}
-	if number == unknownRaw && wire == wireBytes {
-		return e.raw(n)
+	if number > unknownContentType {
+		return e.skip(&e.w, "the envelope", wire, n)
 	}
-	if wire != wireBytes || number > unknownEncoding {
-		return e.skipRest("the envelope", wire, n)
+	if wire != wireBytes {
+		return e.fail("the envelope", wrongWire(number, wire))
+	}
+	if number == unknownRaw {
+		return e.raw(n)
 	}
 	if err := e.w.need(n); err != nil {
 		return e.fail("the envelope", err)
@@ -143,7 +72,7 @@ func (e *protoList) field() error {
 	switch number {
 	case unknownType:
 		e.typed = true
-		err = e.setType(content)
+		err = e.setType(bytes.Clone(content))
 		e.meta.APIVersion, e.meta.Kind = e.apiVersion, e.kind
 	case unknownEncoding:
 		e.encoding = string(content)
@@ -205,11 +134,13 @@ func (e *protoList) list(w *window, n int64) error {
 			return e.failItem(err)
 		}
 		switch {
-		case wire != wireBytes || number > listItems:
-			err = e.skipField(w, wire, n)
+		case number > listItems:
+			err = e.skip(w, "the list", wire, n)
+		case wire != wireBytes:
+			err = e.failItem(wrongWire(number, wire))
 		case number == listItems:
 			err = e.item(w, n, &object)
-		default:
+		case number == listMetadata:
 			err = e.listMeta(w, n)
 		}
 		if err != nil {
@@ -248,22 +179,16 @@ func (m *ListMeta) setProto(b []byte) error {
 		if err != nil || !ok {
 			return err
 		}
-		if f.number == 4 && f.wire == wireVarint {
+		if f.number == metaRemaining {
+			if f.wire != wireVarint {
+				return wrongWire(f.number, f.wire)
+			}
 			m.RemainingItemCount = new(int64(f.value))
-		}
-		if f.wire != wireBytes {
 			continue
 		}
-		switch f.number {
-		case 1:
-			m.SelfLink = string(f.content())
-		case 2:
-			m.ResourceVersion = string(f.content())
-		case 3:
-			m.Continue = string(f.content())
-		case 5:
-			m.ShardSelector, _, err = protoEntry(f.content()) // field 1 of ShardInfo is the selector
-			m.ShardSelector = strings.Clone(m.ShardSelector)
+		known, err := f.known(metaShard)
+		if err == nil && known {
+			err = m.setField(f.number, f.content())
 		}
 		if err != nil {
 			return err
@@ -271,85 +196,28 @@ func (m *ListMeta) setProto(b []byte) error {
 	}
 }
 
-// skipRest moves behind a field of no interest, of which the tag was read.
-func (e *protoList) skipRest(what string, wire uint64, n int64) error {
-	if err := e.w.skipField(wire, n); err != nil {
+func (m *ListMeta) setField(number int32, content []byte) error {
+	switch number {
+	case metaSelfLink:
+		m.SelfLink = string(content)
+	case metaVersion:
+		m.ResourceVersion = string(content)
+	case metaContinue:
+		m.Continue = string(content)
+	case metaShard:
+		selector, _, err := protoEntry(content) // the selector is field 1 of ShardInfo
+		if err != nil {
+			return err
+		}
+		m.ShardSelector = strings.Clone(selector)
+	}
+	return nil
+}
+
+// skip moves behind a field of no interest, of which the tag was read.
+func (e *protoList) skip(w *window, what string, wire uint8, n int64) error {
+	if err := w.skipField(wire, n); err != nil {
 		return e.fail(what, err)
 	}
 	return nil
-}
-
-func (e *protoList) skipField(w *window, wire uint64, n int64) error {
-	if err := w.skipField(wire, n); err != nil {
-		return e.fail("the list", err)
-	}
-	return nil
-}
-
-// tag reads the tag of a field, and the length of it where the wire type has one that is
-// known: 0 for varints and groups.
-func (w *window) tag() (number, wire uint64, n int64, err error) {
-	tag, err := w.uvarint()
-	if err != nil {
-		return 0, 0, 0, err
-	}
-	number, wire = tag>>3, tag&7
-	if number == 0 || number > 1<<29-1 {
-		return 0, 0, 0, syntaxErrorf("invalid protobuf: field number %d at byte %d", number, w.offset())
-	}
-	switch wire {
-	case wireVarint, wireStart:
-	case wireFixed64:
-		n = 8
-	case wireFixed32:
-		n = 4
-	case wireBytes:
-		length, err := w.uvarint()
-		if err != nil {
-			return 0, 0, 0, err
-		}
-		if n = int64(length); n < 0 {
-			return 0, 0, 0, syntaxErrorf("invalid protobuf: length %d at byte %d", length, w.offset())
-		}
-	default:
-		return 0, 0, 0, syntaxErrorf("invalid protobuf: wire type %d at byte %d", wire, w.offset())
-	}
-	return number, wire, n, nil
-}
-
-// skipField moves behind the content of a field of which tag returned wire and n.
-func (w *window) skipField(wire uint64, n int64) error {
-	switch wire {
-	case wireVarint:
-		_, err := w.uvarint()
-		return err
-	case wireStart:
-		return syntaxErrorf("invalid protobuf: group at byte %d: no list has one", w.offset())
-	default:
-		return w.discard(n)
-	}
-}
-
-// uvarint reads a varint.
-func (w *window) uvarint() (uint64, error) {
-	for {
-		v, n := binary.Uvarint(w.buf[w.pos:])
-		if n > 0 {
-			w.pos += n
-			return v, nil
-		}
-		if n < 0 || len(w.buf)-w.pos >= binary.MaxVarintLen64 {
-			return 0, syntaxErrorf("invalid protobuf: broken varint at byte %d", w.offset())
-		}
-		if err := w.fill(); err != nil {
-			return 0, unexpected(err)
-		}
-	}
-}
-
-// take returns the n bytes at pos, which are there, and moves behind them.
-func (w *window) take(n int64) []byte {
-	b := w.buf[w.pos : w.pos+int(n)]
-	w.pos += int(n)
-	return b
 }

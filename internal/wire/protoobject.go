@@ -79,7 +79,7 @@ func findMetadata(b []byte) (meta field, twice bool, err error) {
 			continue
 		}
 		if f.wire != wireBytes {
-			return meta, twice, syntaxErrorf("metadata has wire type %d, not %d", f.wire, wireBytes)
+			return meta, twice, wrongWire(f.number, f.wire)
 		}
 		twice = meta.from >= 0
 		if !twice {
@@ -164,18 +164,18 @@ func (p *protoObject) metadata(b []byte) error {
 	}
 }
 
-func (p *protoObject) metadataField(f *fields) error {
+func (p *protoObject) metadataField(f *fields) (err error) {
 	o := &p.obj
 	if f.number == protoGeneration {
 		if f.wire != wireVarint {
-			return wrongWire(f)
+			return wrongWire(f.number, f.wire)
 		}
 		o.generation = int64(f.value)
 		return nil
 	}
 	if f.wire != wireBytes {
 		if isRouting(f.number) {
-			return wrongWire(f)
+			return wrongWire(f.number, f.wire)
 		}
 		return nil
 	}
@@ -190,18 +190,18 @@ func (p *protoObject) metadataField(f *fields) error {
 		o.version = p.content(f)
 	case protoCreated:
 		o.createdAt = p.content(f)
-		return wellFormed(f.content())
+		_, err = protoSeconds(f.content())
 	case protoDeleted:
 		o.deletedAt = p.content(f)
-		return wellFormed(f.content())
+		_, err = protoSeconds(f.content())
 	case protoFinalizers:
 		p.extend(&o.finalizers, f)
 	case protoLabels:
 		p.extend(&o.labels, f)
-		return wellFormed(f.content())
+		_, _, err = protoEntry(f.content())
 	case protoOwners:
 		p.extend(&o.owners, f)
-		return wellFormed(f.content())
+		_, err = protoOwner(f.content())
 	case protoAnnotations:
 		return p.annotation(f)
 	case protoManaged:
@@ -209,22 +209,18 @@ func (p *protoObject) metadataField(f *fields) error {
 			p.cutOut(f)
 		}
 	}
-	return nil
+	return err
 }
 
 // isRouting reports whether a field of ObjectMeta is one that is looked at; all of them but
 // generation are length-delimited.
-func isRouting(number uint64) bool {
+func isRouting(number int32) bool {
 	switch number {
 	case protoName, protoNamespace, protoUID, protoVersion, protoCreated, protoDeleted,
 		protoLabels, protoAnnotations, protoOwners, protoFinalizers, protoManaged:
 		return true
 	}
 	return false
-}
-
-func wrongWire(f *fields) error {
-	return syntaxErrorf("metadata: field %d has wire type %d", f.number, f.wire)
 }
 
 // content is the extent of a field's content in what is kept of the metadata.

@@ -1,7 +1,5 @@
 package wire
 
-import "encoding/binary"
-
 // Wire types of protobuf: https://protobuf.dev/programming-guides/encoding/
 const (
 	wireVarint  = 0
@@ -12,13 +10,14 @@ const (
 	wireFixed32 = 5
 )
 
-// fields goes through the fields of a protobuf message that is in memory.
+// fields goes through the fields of a protobuf message that is in memory. It accepts what
+// the generated code of Kubernetes' types accepts.
 type fields struct {
 	b   []byte
 	pos int
 
-	number     uint64 // of the field that next found
-	wire       uint64
+	number     int32 // of the field that next found
+	wire       uint8
 	value      uint64 // of a varint
 	start, end int    // of its content
 	from       int    // start of its tag; it ends at pos
@@ -26,6 +25,22 @@ type fields struct {
 
 // next moves to the next field. ok is false at the end.
 func (f *fields) next() (ok bool, err error) {
+	if ok, err := f.tag(); err != nil || !ok {
+		return false, err
+	}
+	return true, f.rest()
+}
+
+// rest moves behind the field whose tag was read.
+func (f *fields) rest() error {
+	if f.wire == wireBytes { // nearly all of them
+		return f.bytes()
+	}
+	return f.other()
+}
+
+// tag reads the tag of the next field. ok is false at the end.
+func (f *fields) tag() (ok bool, err error) {
 	if f.pos >= len(f.b) {
 		return false, nil
 	}
@@ -34,14 +49,11 @@ func (f *fields) next() (ok bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	f.number, f.wire = tag>>3, tag&7
-	if f.number == 0 || f.number > 1<<29-1 {
+	f.number, f.wire = int32(tag>>3), uint8(tag&7)
+	if f.number <= 0 {
 		return false, syntaxErrorf("invalid protobuf: field number %d at byte %d", f.number, f.from)
 	}
-	if f.wire == wireBytes { // nearly all of them
-		return true, f.bytes()
-	}
-	return true, f.other()
+	return true, nil
 }
 
 func (f *fields) uvarint() (uint64, error) {
@@ -49,12 +61,27 @@ func (f *fields) uvarint() (uint64, error) {
 		f.pos++
 		return uint64(f.b[f.pos-1]), nil
 	}
-	v, n := binary.Uvarint(f.b[f.pos:])
-	if n <= 0 {
+	v, n := uvarint(f.b[f.pos:])
+	if n == 0 {
 		return 0, syntaxErrorf("invalid protobuf: broken varint at byte %d", f.pos)
 	}
 	f.pos += n
 	return v, nil
+}
+
+// maxVarint is how many bytes a varint has at most.
+const maxVarint = 10
+
+// uvarint reads the varint at the start of b and says how many bytes it has: 0 for none. Bits
+// beyond 64 are dropped, which encoding/binary would not do and decoders do.
+func uvarint(b []byte) (v uint64, n int) {
+	for i, c := range b[:min(len(b), maxVarint)] {
+		v |= uint64(c&0x7f) << (7 * i)
+		if c < 0x80 {
+			return v, i + 1
+		}
+	}
+	return 0, 0
 }
 
 func (f *fields) bytes() error {
@@ -103,11 +130,12 @@ func (f *fields) skip(n int) error {
 func (f *fields) group() error {
 	inner := fields{b: f.b, pos: f.pos}
 	for depth := 1; depth > 0; {
-		tag, err := inner.uvarint()
+		tag, err := inner.uvarint() // a number of 0 is not looked at inside, by decoders neither
 		if err != nil {
 			return err
 		}
-		switch inner.number, inner.wire, inner.from = tag>>3, tag&7, inner.pos; inner.wire {
+		inner.number, inner.wire = int32(tag>>3), uint8(tag&7)
+		switch inner.wire {
 		case wireStart:
 			depth++
 		case wireEnd:
@@ -128,12 +156,18 @@ func (f *fields) group() error {
 // content is the content of a length-delimited field.
 func (f *fields) content() []byte { return f.b[f.start:f.end] }
 
-// wellFormed says whether b consists of fields.
-func wellFormed(b []byte) error {
-	f := fields{b: b}
-	for {
-		if ok, err := f.next(); err != nil || !ok {
-			return err
-		}
+// known reports whether the field is one of those numbered up to last, all of which are
+// length-delimited.
+func (f *fields) known(last int32) (bool, error) {
+	if f.number > last {
+		return false, nil
 	}
+	if f.wire != wireBytes {
+		return false, wrongWire(f.number, f.wire)
+	}
+	return true, nil
+}
+
+func wrongWire(number int32, wire uint8) error {
+	return syntaxErrorf("invalid protobuf: field %d has wire type %d", number, wire)
 }

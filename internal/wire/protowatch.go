@@ -59,7 +59,9 @@ func splitEvent(b []byte) (word string, object []byte, err error) {
 		if err != nil || !ok {
 			return word, object, err
 		}
-		if f.wire != wireBytes {
+		if known, err := f.known(eventFieldObject); err != nil {
+			return "", nil, err
+		} else if !known {
 			continue
 		}
 		switch f.number {
@@ -81,7 +83,9 @@ func extension(b []byte) (raw []byte, err error) {
 		if err != nil || !ok {
 			return raw, err
 		}
-		if f.number == extensionRaw && f.wire == wireBytes {
+		if known, err := f.known(extensionRaw); err != nil {
+			return nil, err
+		} else if known {
 			raw = f.content()
 		}
 	}

@@ -1,0 +1,90 @@
+package wire
+
+import (
+	"bytes"
+	"io"
+	"runtime"
+	"testing"
+)
+
+// pageSize is how many objects the bodies of the benchmarks have: the usual page of a LIST.
+const pageSize = 500
+
+// perObject turns the figures of a benchmark that reads a page into those of one object.
+func perObject(b *testing.B, body []byte, read func()) {
+	b.Helper()
+	var before, after runtime.MemStats
+	b.SetBytes(int64(len(body)))
+	read()
+	runtime.ReadMemStats(&before)
+	loops := 0
+	for b.Loop() {
+		read()
+		loops++
+	}
+	runtime.ReadMemStats(&after)
+	n := float64(loops) * pageSize
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/n, "ns/obj")
+	b.ReportMetric(float64(after.TotalAlloc-before.TotalAlloc)/n, "B/obj")
+	b.ReportMetric(float64(after.Mallocs-before.Mallocs)/n, "allocs/obj")
+	b.ReportMetric(0, "ns/op") // that of a page says nothing
+}
+
+func BenchmarkList(b *testing.B) {
+	for _, format := range formats {
+		body := listBody(format, podList(pageSize))
+		b.Run(format.String()+"/wire", func(b *testing.B) {
+			perObject(b, body, func() { benchList(b, body, format) })
+		})
+		b.Run(format.String()+"/apimachinery", func(b *testing.B) {
+			p := newPeer(format)
+			perObject(b, body, func() { p.list(b, body) })
+		})
+	}
+}
+
+func benchList(b *testing.B, body []byte, format Format) {
+	n := 0
+	_, err := ReadList(bytes.NewReader(body), format, nil, func(o Object) error {
+		n++
+		return o.Err()
+	})
+	if err != nil || n != pageSize {
+		b.Fatalf("%d items, %v", n, err)
+	}
+}
+
+func BenchmarkWatch(b *testing.B) {
+	for _, format := range formats {
+		var body []byte
+		for i := range pageSize {
+			body = append(body, eventBody(format, "MODIFIED", "v1", "Pod", makePod(i))...)
+		}
+		b.Run(format.String()+"/wire", func(b *testing.B) {
+			perObject(b, body, func() { benchWatch(b, body, format) })
+		})
+		b.Run(format.String()+"/apimachinery", func(b *testing.B) {
+			p := newPeer(format)
+			perObject(b, body, func() { p.watch(b, body) })
+		})
+	}
+}
+
+func benchWatch(b *testing.B, body []byte, format Format) {
+	r, err := NewWatchReader(bytes.NewReader(body), format, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for n := 0; ; n++ {
+		event, err := r.Next()
+		if err == io.EOF && n == pageSize {
+			return
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := event.Object.Err(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
