@@ -36,16 +36,8 @@ func eachProtoEntry(part string, number int32, f func(key, value string) bool) {
 func protoEntry(b []byte) (key, value string, err error) {
 	f := fields{b: b}
 	for {
-		ok, err := f.tag()
+		ok, err := f.entryField()
 		if err != nil || !ok {
-			return key, value, err
-		}
-		if f.number == 1 || f.number == 2 {
-			err = f.bytes()
-		} else {
-			err = f.rest()
-		}
-		if err != nil {
 			return key, value, err
 		}
 		switch f.number {
@@ -55,6 +47,20 @@ func protoEntry(b []byte) (key, value string, err error) {
 			value = stringOf(f.content())
 		}
 	}
+}
+
+// entryField moves to the next field of an entry.
+func (f *fields) entryField() (ok bool, err error) {
+	if f.short() {
+		return true, nil
+	}
+	if ok, err := f.tag(); err != nil || !ok {
+		return false, err
+	}
+	if f.number <= 2 {
+		return true, f.bytes()
+	}
+	return true, f.rest()
 }
 
 // The fields of metav1.OwnerReference.

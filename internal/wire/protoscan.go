@@ -25,6 +25,9 @@ type fields struct {
 
 // next moves to the next field. ok is false at the end.
 func (f *fields) next() (ok bool, err error) {
+	if f.short() {
+		return true, nil
+	}
 	if ok, err := f.tag(); err != nil || !ok {
 		return false, err
 	}
@@ -37,6 +40,22 @@ func (f *fields) rest() error {
 		return f.bytes()
 	}
 	return f.other()
+}
+
+// short moves to the next field if that is of the usual form: length-delimited, with a tag and a
+// length of one byte each.
+func (f *fields) short() bool {
+	p := f.pos
+	if p+1 >= len(f.b) {
+		return false
+	}
+	tag, n := f.b[p], f.b[p+1]
+	end := p + 2 + int(n)
+	if tag&0x87 != wireBytes || tag < 1<<3 || n >= 0x80 || end > len(f.b) {
+		return false
+	}
+	f.from, f.number, f.wire, f.start, f.end, f.pos = p, int32(tag>>3), wireBytes, p+2, end, end
+	return true
 }
 
 // tag reads the tag of the next field. ok is false at the end.
