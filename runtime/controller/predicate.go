@@ -213,8 +213,7 @@ func newFilter(p Predicate) *filter {
 	return f
 }
 
-// pass reports whether raw passes, and remembers it if so. key is that of raw, and has memory
-// of its own.
+// pass reports whether raw passes, and remembers it if so. key is that of raw.
 func (f *filter) pass(key objectKey, raw *resource.Raw) bool {
 	if len(f.leaves) == 0 {
 		return true
@@ -231,7 +230,7 @@ func (f *filter) pass(key objectKey, raw *resource.Raw) bool {
 	}
 	if before == nil {
 		before = &passed{life: life, values: make([]finding, len(f.found))}
-		f.passed[key] = before
+		f.passed[key.owned()] = before
 	}
 	copy(before.values, f.found)
 	return true

@@ -1,0 +1,194 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/go-kube/kube"
+	"github.com/go-kube/kube/resource"
+	"github.com/go-kube/kube/runtime/reflector"
+)
+
+// Controller runs a reconciler for each object of kind K whenever something changes that the
+// object's state depends on. Make one with [New], say what else it depends on, and call Run.
+//
+// The methods that register something are for one goroutine, before Run; afterwards they
+// panic. The others are safe for concurrent use.
+type Controller[K any] struct {
+	engine  *engine
+	objects *reflector.Reflector[K]
+}
+
+// New returns a controller of the objects that api spans. For each of them reconcile is called
+// when the controller starts, when the object changes, and when anything else triggers it; never
+// twice at a time for one object, and never for one that is gone. It gets a copy of its own,
+// as new as the cache is when the call begins.
+//
+// What reconcile has to do is make the world as the object says, whatever state it finds: it is
+// not told what changed, since several changes become one call. It returns what should happen
+// next, see [Action]; with an error it is called again after a backoff. A panic is such an error.
+//
+// ctx outlives the end of the context of Run by [Options.StopTimeout]. [ReasonFrom] and
+// [AttemptFrom] read from it why the call is made.
+//
+// opts, which may be nil, are copied; options that are not valid are an error of Run.
+func New[K any](api kube.API[K], reconcile func(ctx context.Context, obj *K) (Action, error), opts *Options) *Controller[K] {
+	if reconcile == nil {
+		panic("controller: New needs a reconcile function")
+	}
+	e := newEngine(api.Endpoint(), opts)
+	c := &Controller[K]{e, reflector.New(api, &reflector.Options{Watch: e.opts.Watch})}
+	e.cache = typedCache[K]{c.objects}
+	e.reconcile = func(ctx context.Context, raw *resource.Raw) (any, Action, error) {
+		obj, err := resource.AsLazy[K](raw).Decode()
+		if err != nil {
+			return metadataOnly[K](raw), Await(), &DecodeError{err}
+		}
+		action, err := reconcile(ctx, obj)
+		return obj, action, err
+	}
+	return c
+}
+
+// Owns triggers an object when one that it owns is created, changed or deleted, or gets another
+// owner. An owner is who stands in metadata.ownerReferences with the group and the kind of
+// the controller's objects, in any version of the group, and with the uid of the object: the
+// owned objects of an earlier object of the same name trigger nothing.
+//
+// Only metadata is watched, and of that only what is needed of owned objects is kept: objects
+// of the kind that nobody here owns take no memory.
+func (c *Controller[K]) Owns[O any](api kube.API[O]) *Source {
+	kind := c.engine.endpoint.Descriptor()
+	return c.engine.relate(api.Endpoint().Metadata(), func(raw *resource.Raw) ([]target, error) {
+		var owners []target
+		for _, reference := range raw.OwnerReferences() {
+			if ref, ok := resource.OwnerRef[K](kind, reference, raw.Namespace()); ok {
+				owners = append(owners, target{objectKey(ref), hashUID(reference.UID)})
+			}
+		}
+		return owners, nil
+	})
+}
+
+// Watches triggers the objects that find names for an object of another kind, when that is
+// created, changed or deleted. What find named for the object before is triggered as well: an
+// object that stops to refer to another is told.
+//
+// find must not block: it is called by the watch. Objects of the other kind that do not
+// decode are reported, to the log and to OnError of [Source.WatchOptions], and trigger what they
+// triggered before. Where find needs no more than metadata, watch that alone:
+//
+//	ctl.Watches(client.All(core.Secrets.Metadata()), func(m *resource.Metadata[corev1.Secret]) []resource.Ref[WebApp] { … })
+func (c *Controller[K]) Watches[O any](api kube.API[O], find func(obj *O) []resource.Ref[K]) *Source {
+	if find == nil {
+		panic("controller: Watches needs a function that finds the objects to trigger")
+	}
+	return c.engine.relate(api.Endpoint(), func(raw *resource.Raw) ([]target, error) {
+		obj, err := resource.AsLazy[O](raw).Decode()
+		if err != nil {
+			return nil, &DecodeError{err}
+		}
+		refs := find(obj)
+		targets := make([]target, len(refs))
+		for i, ref := range refs {
+			targets[i] = target{key: c.engine.normal(objectKey(ref))}
+		}
+		return targets, nil
+	})
+}
+
+// ReconcileOn triggers the objects that a sequence yields refs of. f is called by Run, and the
+// sequence ranged over until it ends; it has to end when ctx does, since Run waits for it. A
+// ref of an object that does not exist triggers nothing.
+func (c *Controller[K]) ReconcileOn(f func(ctx context.Context) iter.Seq[resource.Ref[K]]) {
+	c.engine.follow("ReconcileOn", func(ctx context.Context) {
+		for ref := range f(ctx) {
+			c.engine.trigger(c.engine.normal(objectKey(ref)), Reason{Kind: Custom})
+		}
+	})
+}
+
+// ReconcileAllOn triggers every object each time a sequence yields something, whatever it is:
+// a change of the program's configuration, say. f and its sequence are used as in
+// [Controller.ReconcileOn]; [reflector.Reflector.Changes] has the right form.
+func (c *Controller[K]) ReconcileAllOn[T any](f func(ctx context.Context) iter.Seq[T]) {
+	c.engine.follow("ReconcileAllOn", func(ctx context.Context) {
+		for range f(ctx) {
+			c.engine.triggerAll(Reason{Kind: Everything})
+		}
+	})
+}
+
+// OnDeleted has f called when an object is gone, with the last state that was seen of it. It is
+// called once for each object that was seen, never while the reconciler runs for the same name, and before
+// the reconciler is called for an object made again under that name. An object that is gone
+// while no controller runs is not noticed: what has to be undone in any case needs [Finalize].
+// A panic of f is logged.
+func (c *Controller[K]) OnDeleted(f func(ctx context.Context, last resource.Lazy[K])) {
+	c.engine.configure("OnDeleted", func() {
+		c.engine.onDeleted = func(ctx context.Context, raw *resource.Raw) { f(ctx, resource.AsLazy[K](raw)) }
+	})
+}
+
+// OnError has f decide what follows a failed reconcile, in place of the rule: retry with
+// backoff, or after the time that [After] beside the error said; do not retry a [Terminal]
+// error or a [*DecodeError]. f returns [Retry] for the backoff, [After] for a time of its own,
+// and [Await] not to retry. It may take its time and make requests: the key counts as running
+// until f returns.
+//
+// attempt is 1 for the first failure, and counts failures since the last success. obj is what
+// the reconciler was called with, changed as it left it. For a [*DecodeError] it has the
+// metadata alone. A panic of f is logged, and the rule decides.
+func (c *Controller[K]) OnError(f func(ctx context.Context, obj *K, err error, attempt int) Action) {
+	c.engine.configure("OnError", func() {
+		c.engine.onError = func(ctx context.Context, obj any, err error, attempt int) Action {
+			return f(ctx, obj.(*K), err, attempt)
+		}
+	})
+}
+
+// Filter holds back changes of the controller's own objects that p does not pass. Other
+// triggers are not affected. Called again, it replaces the predicate.
+func (c *Controller[K]) Filter(p Predicate) {
+	c.engine.configure("Filter", func() { c.engine.filter = newFilter(p) })
+}
+
+// Modify has f change every object before it is cached, to drop what the reconciler does not
+// read. See [reflector.Reflector.Modify].
+func (c *Controller[K]) Modify(f func(obj *K)) {
+	c.engine.configure("Modify", func() { c.objects.Modify(f) })
+}
+
+// Index adds an index to the store of the controller's objects.
+func (c *Controller[K]) Index(x *reflector.Index[K]) {
+	c.engine.configure("Index", func() { c.objects.Index(x) })
+}
+
+// Store returns the cache of the controller's own objects.
+func (c *Controller[K]) Store() reflector.Store[K] { return c.objects.Store() }
+
+// Run reconciles until ctx ends. No reconcile starts after that; Run returns nil when those
+// that run have ended, and [ErrStopTimeout] when they had to be told to by
+// [Options.StopTimeout]. It returns after everything that it started has ended.
+//
+// Other than that it fails only at once: when options are not valid, and when it was called
+// before. Whatever goes wrong with the server is waited for and recovered from; [Controller.State]
+// and [Controller.Ready] tell of it.
+func (c *Controller[K]) Run(ctx context.Context) error {
+	if err := c.engine.run(ctx); err != nil {
+		return fmt.Errorf("controller %s: %w", c.engine.opts.Name, err)
+	}
+	return nil
+}
+
+// State returns what the watches are doing: that of the controller's own objects first, then
+// those of the related kinds in the order of their registration.
+func (c *Controller[K]) State() []SourceState { return c.engine.state() }
+
+// Ready returns nil while the controller reconciles and all of its watches are well, and says
+// what is wrong otherwise. It is meant for readiness probes.
+func (c *Controller[K]) Ready() error { return c.engine.readiness() }
+
+// Stats returns what the controller has done and has to do, for metrics.
+func (c *Controller[K]) Stats() Stats { return c.engine.stats() }

@@ -1,0 +1,294 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-kube/kube"
+	"github.com/go-kube/kube/resource"
+)
+
+// ErrStopTimeout is the error of [Controller.Run] when reconciles were still running after
+// [Options.StopTimeout]. It is also the cause (context.Cause) of the end of their contexts.
+var ErrStopTimeout = errors.New("reconciles were still running when the stop timeout was over")
+
+// engine is a [Controller] without types, so that its code exists once and not once per kind.
+//
+//	changes of own objects ──► filter ──┐
+//	related objects ──► targets ────────┼──► runner ──► perform ──► settle ──┐
+//	sequences ──────────────────────────┘       ▲                            │
+//	                                            └──── requeues, retries ◄────┘
+type engine struct {
+	endpoint kube.Endpoint
+	opts     Options
+	invalid  error
+	log      *slog.Logger
+
+	cache     cache
+	reconcile func(ctx context.Context, raw *resource.Raw) (obj any, action Action, err error)
+	onError   func(ctx context.Context, obj any, err error, attempt int) Action // nil: the rule
+	onDeleted func(ctx context.Context, raw *resource.Raw)                      // nil: nobody asks
+	filter    *filter
+	sources   []*Source
+	sequences []sequence
+
+	mu      sync.Mutex
+	started bool
+	gone    map[objectKey][]*resource.Raw // deletions that OnDeleted was not told of yet
+
+	runner  atomic.Pointer[runner[objectKey]] // nil before Run
+	working atomic.Bool                       // between the first reconcile and the stop
+	counts  counters
+}
+
+// sequence is a trigger that the user's code drives.
+type sequence struct {
+	name   string
+	follow func(context.Context)
+}
+
+func newEngine(endpoint kube.Endpoint, opts *Options) *engine {
+	e := &engine{endpoint: endpoint, filter: newFilter(Predicate{}), gone: map[objectKey][]*resource.Raw{}}
+	e.opts, e.invalid = opts.prepared(endpoint)
+	e.log = e.opts.Logger
+	return e
+}
+
+// configure changes what was registered. That is possible before Run only.
+func (e *engine) configure(what string, change func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.started {
+		panic(fmt.Sprintf("controller: %s was called after Run of controller %s", what, e.opts.Name))
+	}
+	change()
+}
+
+func (e *engine) follow(name string, f func(context.Context)) {
+	e.configure(name, func() { e.sequences = append(e.sequences, sequence{name, f}) })
+}
+
+// normal returns key as the kind has it: cluster-scoped objects have no namespace, whatever
+// the one says who names them. Two keys for one object could run at the same time.
+func (e *engine) normal(key objectKey) objectKey {
+	if e.endpoint.Descriptor().Scope == resource.ClusterScoped {
+		key.Namespace = ""
+	}
+	return key
+}
+
+func keyOf(raw *resource.Raw) objectKey { return objectKey{raw.Namespace(), raw.Name()} }
+
+// owned returns key with memory of its own: the name of an object is a part of its bytes, and
+// would keep them all in memory.
+func (k objectKey) owned() objectKey { return objectKey{k.Namespace, strings.Clone(k.Name)} }
+
+// run does what [Controller.Run] says.
+func (e *engine) run(parent context.Context) error {
+	if err := e.start(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(parent)
+	defer cancel(nil)
+	runs, cancelRuns := context.WithCancelCause(context.WithoutCancel(parent))
+	defer cancelRuns(nil)
+
+	r := e.newRunner(runs)
+	e.runner.Store(r)
+	tasks := e.startTasks(ctx, cancel)
+	e.log.LogAttrs(ctx, slog.LevelInfo, "controller started")
+	e.schedule(ctx, r)
+	err := e.stop(r, cancelRuns)
+	cancel(nil)
+	tasks.Wait()
+	e.log.LogAttrs(ctx, slog.LevelInfo, "controller stopped")
+	if cause := context.Cause(ctx); parent.Err() == nil && !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	return err
+}
+
+func (e *engine) start() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.started {
+		return errors.New("Run was called before; a controller runs once")
+	}
+	if e.invalid != nil {
+		return e.invalid
+	}
+	for _, s := range e.sources {
+		if err := s.watch.Err(); err != nil {
+			return fmt.Errorf("related kind %s: %w", s.name, err)
+		}
+	}
+	e.started = true
+	return nil
+}
+
+func (e *engine) newRunner(runs context.Context) *runner[objectKey] {
+	keys := newScheduler[objectKey](e.opts.Debounce, e.opts.DebounceLimit)
+	keys.own = objectKey.owned
+	return newRunner(keys, e.opts.Concurrency, func(r *run[objectKey]) { e.perform(runs, r) })
+}
+
+// startTasks starts everything that triggers. fail ends the controller.
+func (e *engine) startTasks(ctx context.Context, fail context.CancelCauseFunc) *sync.WaitGroup {
+	var tasks sync.WaitGroup
+	tasks.Go(func() {
+		if err := e.cache.run(ctx); err != nil {
+			fail(err)
+		}
+	})
+	tasks.Go(func() {
+		for c := range e.cache.changes(ctx) {
+			e.changed(c)
+		}
+	})
+	for _, s := range e.sources {
+		tasks.Go(func() { s.run(ctx) })
+	}
+	for _, s := range e.sequences {
+		tasks.Go(func() { e.runSequence(ctx, s) })
+	}
+	return &tasks
+}
+
+func (e *engine) runSequence(ctx context.Context, s sequence) {
+	err := contain(func() error {
+		s.follow(ctx)
+		return nil
+	})
+	if err != nil {
+		e.log.LogAttrs(ctx, slog.LevelError, "sequence ended", append(errorAttrs(err), slog.String("sequence", s.name))...)
+	}
+}
+
+// schedule opens the runner once enough is known of the world, and keeps it going until ctx
+// ends.
+func (e *engine) schedule(ctx context.Context, r *runner[objectKey]) {
+	if err := e.cache.waitReady(ctx); err != nil {
+		<-ctx.Done() // a cache ends before ctx only with an error, which ends ctx
+		return
+	}
+	e.waitSources(ctx)
+	if ctx.Err() != nil {
+		return
+	}
+	e.working.Store(true)
+	r.open()
+	for {
+		select {
+		case <-r.timer.C:
+			r.wake()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// waitSources waits for the first lists of the related kinds, but not too long.
+func (e *engine) waitSources(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, e.opts.SyncTimeout)
+	defer cancel()
+	for _, s := range e.sources {
+		select {
+		case <-s.synced:
+		case <-ctx.Done():
+			s.late(ctx)
+		}
+	}
+}
+
+// stop ends the runner: no new run begins, and those that run get StopTimeout to end.
+func (e *engine) stop(r *runner[objectKey], cancelRuns context.CancelCauseFunc) (err error) {
+	e.working.Store(false)
+	r.stop()
+	grace := time.NewTimer(max(e.opts.StopTimeout, 0))
+	defer grace.Stop()
+	select {
+	case <-r.idle:
+	case <-grace.C:
+		select {
+		case <-r.idle: // both at once
+		default:
+			err = e.cutShort(r, cancelRuns)
+		}
+	}
+	r.wait()
+	return err
+}
+
+// cutShort ends the contexts of the reconciles that still run.
+func (e *engine) cutShort(r *runner[objectKey], cancelRuns context.CancelCauseFunc) error {
+	active := r.active()
+	names := make([]string, 0, maxNamed)
+	for _, key := range active[:min(len(active), maxNamed)] {
+		names = append(names, key.String())
+	}
+	e.log.Warn("reconciles are still running after the stop timeout, their contexts end now",
+		"timeout", e.opts.StopTimeout, "count", len(active), "objects", names)
+	cancelRuns(ErrStopTimeout)
+	return fmt.Errorf("%w: %d after %s, %s among them", ErrStopTimeout, len(active), e.opts.StopTimeout, strings.Join(names, ", "))
+}
+
+// maxNamed is how many objects a message names at most.
+const maxNamed = 5
+
+// changed takes in a change of the controller's own objects.
+func (e *engine) changed(c change) {
+	key := keyOf(c.raw)
+	if c.deleted {
+		e.deleted(key, c.raw)
+		return
+	}
+	if !e.passes(e.filter, key, c.raw) {
+		return
+	}
+	reason := Reason{Kind: Updated}
+	if c.initial {
+		reason.Kind = Found
+	}
+	e.trigger(key, reason)
+}
+
+func (e *engine) deleted(key objectKey, last *resource.Raw) {
+	e.filter.drop(key)
+	r := e.runner.Load()
+	r.forget(key)
+	if e.onDeleted == nil {
+		return
+	}
+	e.mu.Lock()
+	e.gone[key.owned()] = append(e.gone[key], last)
+	e.mu.Unlock()
+	r.schedule(key, 0, Reason{Kind: Deleted})
+}
+
+// passes asks a filter. A panic of the user's function in it lets the change pass: a run too
+// many does no harm.
+func (e *engine) passes(f *filter, key objectKey, raw *resource.Raw) bool {
+	passes := true
+	err := contain(func() error {
+		passes = f.pass(key, raw)
+		return nil
+	})
+	if err != nil {
+		e.log.LogAttrs(context.Background(), slog.LevelError, "predicate failed", append(errorAttrs(err), slog.String("object", raw.String()))...)
+	}
+	return passes
+}
+
+func (e *engine) trigger(key objectKey, reason Reason) { e.runner.Load().trigger(key, reason) }
+
+func (e *engine) triggerAll(reason Reason) {
+	for raw := range e.cache.all() {
+		e.trigger(keyOf(raw), reason)
+	}
+}

@@ -1,0 +1,75 @@
+package controller
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/go-kube/kube/runtime/watcher"
+)
+
+// SourceState is the state of one watch of a controller.
+type SourceState struct {
+	// Resource is plural.group of what is watched, or the plural alone in the core group.
+	Resource string
+	// State is what the watch is doing.
+	watcher.State
+}
+
+// Stats is what a controller has done since it started, and what it has to do.
+type Stats struct {
+	// Waiting keys have a run planned for later: by [After], a backoff or the debounce. Due
+	// keys would run if there were room. Running keys are being reconciled.
+	Waiting, Due, Running int
+	// Reconciled is the number of runs, Failed how many of them ended with an error. Among the
+	// failed are those that Panicked, and those whose object was Undecodable, for which the
+	// reconciler was not called.
+	Reconciled, Failed, Panicked, Undecodable uint64
+	// Absent is the number of keys that came up when their object was gone; they are no runs.
+	Absent uint64
+}
+
+type counters struct {
+	reconciled, failed, panicked, undecodable, absent atomic.Uint64
+}
+
+func (e *engine) stats() Stats {
+	s := Stats{
+		Reconciled:  e.counts.reconciled.Load(),
+		Failed:      e.counts.failed.Load(),
+		Panicked:    e.counts.panicked.Load(),
+		Undecodable: e.counts.undecodable.Load(),
+		Absent:      e.counts.absent.Load(),
+	}
+	if r := e.runner.Load(); r != nil {
+		s.Waiting, s.Due, s.Running = r.counts()
+	}
+	return s
+}
+
+func (e *engine) state() []SourceState {
+	states := []SourceState{{e.endpoint.Descriptor().GroupResource().String(), e.cache.state()}}
+	for _, s := range e.sources {
+		states = append(states, SourceState{s.name, s.State()})
+	}
+	return states
+}
+
+func (e *engine) readiness() error {
+	var problems []error
+	for _, s := range e.state() {
+		switch {
+		case s.LastError != nil:
+			problems = append(problems, fmt.Errorf("%s of %s: %w", s.Phase, s.Resource, s.LastError))
+		case !s.Synced:
+			problems = append(problems, fmt.Errorf("%s of %s: its first list is not complete", s.Phase, s.Resource))
+		}
+	}
+	if !e.working.Load() {
+		problems = append(problems, errors.New("no reconcile can start"))
+	}
+	if err := errors.Join(problems...); err != nil {
+		return fmt.Errorf("controller %s is not ready: %w", e.opts.Name, err)
+	}
+	return nil
+}
