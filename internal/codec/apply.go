@@ -5,8 +5,10 @@ import (
 	"encoding/json/v2"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -42,6 +44,9 @@ func EncodeApply(obj any, apiVersion, kind string, zero []string) ([]byte, error
 	if isNil(obj) {
 		return nil, fmt.Errorf("apply %s %s: there is no object: %T is nil", apiVersion, kind, obj)
 	}
+	if u, ok := obj.(*unstructured.Unstructured); ok && len(zero) == 0 {
+		return EncodeJSON(&unstructured.Unstructured{Object: withoutManagedFields(typedMap(u.Object, apiVersion, kind))})
+	}
 	v := reflect.ValueOf(obj)
 	for v.Kind() == reflect.Pointer && !v.IsNil() {
 		v = v.Elem()
@@ -71,6 +76,18 @@ func sentAsIs(obj any, v reflect.Value) bool {
 		return true
 	}
 	return v.Kind() == reflect.Map || encodesItself(v.Type())
+}
+
+// withoutManagedFields returns object, or a copy of its upper two levels without them.
+func withoutManagedFields(object map[string]any) map[string]any {
+	metadata, _ := object["metadata"].(map[string]any)
+	if _, there := metadata["managedFields"]; !there {
+		return object
+	}
+	object, metadata = maps.Clone(object), maps.Clone(metadata)
+	delete(metadata, "managedFields")
+	object["metadata"] = metadata
+	return object
 }
 
 // encodeAsIs encodes obj with the given apiVersion and kind, and without managedFields if it

@@ -3,6 +3,8 @@ package codec
 import (
 	"bytes"
 	"fmt"
+	"reflect"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -18,24 +20,27 @@ type marshaler interface {
 	MarshalToSizedBuffer(data []byte) (int, error)
 }
 
+// unmarshaler is the other half of what generated types have.
+type unmarshaler interface{ Unmarshal(data []byte) error }
+
 // SupportsProtobuf reports whether [EncodeProtobuf] can encode obj: whether its type has the
 // generated methods. Types of custom resources have none.
 func SupportsProtobuf(obj any) bool {
 	_, ok := obj.(marshaler)
-	return ok
+	return ok && isMessage(reflect.TypeOf(obj))
 }
 
 // EncodeProtobuf returns obj as a protobuf body: the magic bytes, then a runtime.Unknown with
 // apiVersion, kind and the message. The result is allocated once, at its exact size. obj's own
-// TypeMeta is no part of the message and is not looked at.
+// apiVersion and kind are no part of the message and are not looked at.
 func EncodeProtobuf(obj any, apiVersion, kind string) ([]byte, error) {
-	m, ok := obj.(marshaler)
-	if !ok {
-		return nil, fmt.Errorf("encode %s %s as protobuf: %T has no protobuf methods; send it as JSON", apiVersion, kind, obj)
-	}
 	if isNil(obj) {
-		return nil, fmt.Errorf("encode %s %s as protobuf: the %T is nil", apiVersion, kind, obj)
+		return nil, fmt.Errorf("encode %s %s as protobuf: there is no object: %T is nil", apiVersion, kind, obj)
 	}
+	if !SupportsProtobuf(obj) {
+		return nil, fmt.Errorf("encode %s %s as protobuf: %T has no protobuf form; send JSON", apiVersion, kind, obj)
+	}
+	m := obj.(marshaler)
 	envelope := runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: apiVersion, Kind: kind}}
 	size := uint64(m.Size())
 	data := make([]byte, len(magic)+envelope.Size()+1+varintSize(size)+int(size))
@@ -45,6 +50,25 @@ func EncodeProtobuf(obj any, apiVersion, kind string) ([]byte, error) {
 		return nil, fmt.Errorf("encode %s %s as protobuf: %w", apiVersion, kind, err)
 	}
 	return data[:len(magic)+n], nil
+}
+
+var messageCache sync.Map // of reflect.Type to bool
+
+// isMessage reports whether the protobuf methods that p, a pointer to a struct, has are for
+// the whole of it. A struct that embeds one with such methods gets them too, and they know
+// nothing of its own fields, which then have no protobuf tag.
+func isMessage(p reflect.Type) bool {
+	if known, ok := messageCache.Load(p); ok {
+		return known.(bool)
+	}
+	whole := p.Kind() == reflect.Pointer && p.Elem().Kind() == reflect.Struct
+	for i := 0; whole && i < p.Elem().NumField(); i++ {
+		f := p.Elem().Field(i)
+		_, tagged := f.Tag.Lookup("protobuf")
+		whole = tagged || f.Anonymous || !f.IsExported() || f.Tag.Get("json") == "-"
+	}
+	messageCache.Store(p, whole)
+	return whole
 }
 
 // varintSize returns how many bytes protobuf needs for n.
@@ -60,22 +84,23 @@ func varintSize(n uint64) int {
 // value that into points to, whose earlier content is lost. The message carries no apiVersion
 // and no kind, so neither is set.
 func DecodeProtobuf(data []byte, into any) error {
-	m, ok := into.(interface{ Unmarshal([]byte) error })
-	if !ok {
-		return fmt.Errorf("decode protobuf: %T has no protobuf methods; ask the server for JSON", into)
+	t, err := target(into)
+	if err != nil {
+		return fmt.Errorf("decode protobuf: %w", err)
 	}
-	if isNil(into) {
-		return fmt.Errorf("decode protobuf: the %T to decode into is nil", into)
+	m, ok := into.(unmarshaler)
+	if !ok || !isMessage(reflect.TypeOf(into)) {
+		return fmt.Errorf("decode %s: the type has no protobuf form; ask the server for JSON", typeName(t))
 	}
 	if r, ok := into.(interface{ Reset() }); ok {
 		r.Reset()
 	}
-	err := m.Unmarshal(data)
+	err = m.Unmarshal(data)
 	if err != nil && bytes.HasPrefix(data, magic) {
-		return fmt.Errorf("decode protobuf into %T: the data is a whole body with its envelope, not a bare message", into)
+		err = fmt.Errorf("the data is a whole body with its envelope, not a bare message: %w", err)
 	}
 	if err != nil {
-		return fmt.Errorf("decode protobuf into %T: %w", into, err)
+		return &Error{Action: "decode", Type: t, why: err.Error(), err: err}
 	}
 	return nil
 }

@@ -47,19 +47,24 @@ func traitsOf(t reflect.Type) traits {
 	if known, ok := traitsCache.Load(t); ok {
 		return known.(traits)
 	}
-	found := traitsWalk{}.visit(t)
+	found := traitsWalk{trust: isBuiltIn, seen: make(map[reflect.Type]bool)}.visit(t)
 	traitsCache.Store(t, found)
 	return found
 }
 
-// traitsWalk holds the types that were seen, since types refer to themselves.
-type traitsWalk map[reflect.Type]bool
+// traitsWalk looks at every type that can be reached from one.
+type traitsWalk struct {
+	// trust names the types that are known to have no traits. A test looks at all of them.
+	trust func(reflect.Type) bool
+	// seen are the types that were visited, since types refer to themselves.
+	seen map[reflect.Type]bool
+}
 
 func (w traitsWalk) visit(t reflect.Type) traits {
-	if w[t] || decodesItself(t) {
+	if w.seen[t] || decodesItself(t) {
 		return plain
 	}
-	w[t] = true
+	w.seen[t] = true
 	switch t.Kind() {
 	case reflect.Interface:
 		return hasInterfaces
@@ -71,10 +76,8 @@ func (w traitsWalk) visit(t reflect.Type) traits {
 	return plain
 }
 
-// visitStruct trusts the types of Kubernetes, which have neither trait; a test looks at all
-// of them.
 func (w traitsWalk) visitStruct(t reflect.Type) traits {
-	if isBuiltIn(t) {
+	if w.trust(t) {
 		return plain
 	}
 	found := plain
