@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-// stopWait is how long a process may take to stop by itself. It gives itself five seconds.
+// stopWait is how long a process may take to stop by itself. It gives itself one second.
 const stopWait = 15 * time.Second
 
 // process is a running server program.
 type process struct {
-	stdin io.Closer     // the program lives as long as this is open
-	os    *os.Process   // nil until it has started
-	ended chan struct{} // closed when it has ended
-	err   error         // how it ended, once ended is closed
+	stdin io.WriteCloser // a line tells the program to stop; the end, that its parent is dead
+	os    *os.Process    // nil until it has started
+	ended chan struct{}  // closed when it has ended
+	err   error          // how it ended, once ended is closed
 }
 
 // startProcess runs the program in dir with its log appended to a file, and returns the URL
@@ -94,7 +94,8 @@ func (p *process) stop() error {
 	if p.hasEnded() {
 		return nil
 	}
-	p.stdin.Close()
+	// An error means that it has ended meanwhile, which is what is waited for.
+	_, _ = io.WriteString(p.stdin, "stop\n")
 	timer := time.NewTimer(stopWait)
 	defer timer.Stop()
 	select {

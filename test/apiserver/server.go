@@ -33,8 +33,9 @@ type Server struct {
 	options *Options
 	remove  bool // whether Stop removes dir
 
-	mu      sync.Mutex // guards process, and lets only one method start or stop it
+	mu      sync.Mutex // guards the rest, and lets only one method start or stop the process
 	process *process
+	stopped bool // for good
 }
 
 // Start builds the server program if need be, runs it, and returns when the server is ready:
@@ -148,6 +149,9 @@ func (s *Server) Kill() error {
 // first. Restart returns when it is ready; the context bounds that.
 func (s *Server) Restart(ctx context.Context) error {
 	return s.owned("restart", func() error {
+		if s.stopped {
+			return errors.New("it was stopped for good; Start another with the same Options.Dir to go on with its data")
+		}
 		if err := s.process.stop(); err != nil {
 			return err
 		}
@@ -155,10 +159,11 @@ func (s *Server) Restart(ctx context.Context) error {
 	})
 }
 
-// Stop stops the server and removes its folder, unless that was given by [Options.Dir]. It does
-// nothing the second time.
+// Stop stops the server for good and removes its folder, unless that was given by
+// [Options.Dir]. It does nothing the second time.
 func (s *Server) Stop() error {
 	return s.owned("stop", func() error {
+		s.stopped = true
 		return errors.Join(s.process.stop(), s.removeDir())
 	})
 }

@@ -23,7 +23,7 @@ func startEtcd(ctx context.Context) (*embed.Etcd, error) {
 		return nil, err
 	}
 	cfg := embed.NewConfig()
-	cfg.Dir = "etcd"
+	cfg.Name, cfg.Dir = "test", "etcd"
 	cfg.LogLevel = "warn"
 	cfg.LogOutputs = []string{"stderr"}
 	cfg.ListenClientUrls, cfg.AdvertiseClientUrls = []url.URL{*client}, []url.URL{*client}

@@ -1,14 +1,17 @@
 // Command server runs kube-apiserver and etcd in one process, for tests.
 //
-// It listens on 127.0.0.1 only, prints one line with its URL on standard output, logs to
-// standard error, and lives as long as its standard input is open: whoever starts it holds the
-// other end of that pipe, so it ends when they do, however they do. SIGINT and SIGTERM end it
-// too.
-//
 //	server -dir DIR [-port PORT] [-remove-dir] -- [kube-apiserver flags]
 //
-// DIR is the working directory; etcd keeps its data and its socket there. This module is apart
-// from the rest of the tests because it links all of Kubernetes; package
+// DIR is the working directory; etcd keeps its data and its sockets there. The server listens
+// on 127.0.0.1 only, prints one line with its URL on standard output, and logs to standard
+// error.
+//
+// It lives as long as its standard input: whoever starts it holds the other end of that pipe,
+// and writes a line to have it stop. If the pipe is closed instead, the other process has died,
+// however it did; then the server stops as well, and removes DIR if it was told so, because
+// nobody else is left to do it. SIGINT and SIGTERM stop it too.
+//
+// This module is apart from the rest of the tests because it links all of Kubernetes; package
 // github.com/go-kube/kube/test/apiserver builds and runs it.
 package main
 
@@ -16,17 +19,18 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 	_ "time/tzdata" // time zones of CronJobs, on machines without a zone database
 )
 
-// stopTimeout bounds a graceful stop. Open watches would hold it for a minute otherwise.
-const stopTimeout = 5 * time.Second
+// stopTimeout bounds a graceful stop, which open watches would hold up for a minute. Nothing is
+// lost by it: whatever was answered has been written.
+const stopTimeout = time.Second
 
 type config struct {
 	dir       string
@@ -47,20 +51,29 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	if cfg.removeDir {
-		defer os.RemoveAll(cfg.dir)
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	parent := watchParent()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
-		// Nothing is ever sent: the read returns when the other end is closed.
-		_, _ = io.Copy(io.Discard, os.Stdin)
+		<-parent.done
 		cancel()
 	}()
-	context.AfterFunc(ctx, func() { exitLater(cfg) })
-	return serve(ctx, cfg)
+	cleanUp := sync.OnceFunc(func() {
+		if ctx.Err() != nil && cfg.removeDir && parent.isDead() {
+			_ = os.RemoveAll(cfg.dir)
+		}
+	})
+	context.AfterFunc(ctx, func() {
+		time.AfterFunc(stopTimeout, func() {
+			cleanUp()
+			os.Exit(0)
+		})
+	})
+	err = serve(ctx, cfg)
+	cleanUp()
+	return err
 }
 
 func parseConfig() (*config, error) {
@@ -99,14 +112,4 @@ func serve(ctx context.Context, cfg *config) error {
 		return fmt.Errorf("kube-apiserver: %w", err)
 	}
 	return nil
-}
-
-// exitLater ends the process if a graceful stop has not done so in time.
-func exitLater(cfg *config) {
-	time.AfterFunc(stopTimeout, func() {
-		if cfg.removeDir {
-			_ = os.RemoveAll(cfg.dir)
-		}
-		os.Exit(0)
-	})
 }
