@@ -225,7 +225,7 @@ func parseServer(server string, https bool) (*url.URL, error) {
 		return nil, errors.New("Config.Server is empty; it has to be the address of an API server, such as https://host:6443")
 	}
 	u, err := url.Parse(server)
-	if err != nil || u.Scheme == "" || u.Host == "" {
+	if (err != nil || u.Scheme == "" || u.Host == "") && !strings.Contains(server, "://") {
 		scheme := "http://"
 		if https {
 			scheme = "https://"
