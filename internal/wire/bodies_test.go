@@ -76,3 +76,11 @@ func decodePod(t testing.TB, o *Object) *corev1.Pod {
 	}
 	return pod
 }
+
+// encodePod encodes a pod as it stands in a list.
+func encodePod(format Format, pod *corev1.Pod) []byte {
+	if format == Protobuf {
+		return must(pod.Marshal())
+	}
+	return must(json.Marshal(pod))
+}

@@ -19,10 +19,14 @@ type StatusError struct {
 
 // Error implements error. It shows the start of a JSON body; a protobuf body is not for eyes.
 func (e *StatusError) Error() string {
-	if e.Format == JSON {
-		return fmt.Sprintf("wire: the server sent a %s: %s", e.Kind, excerpt(e.Body))
+	what := "an object without a kind"
+	if e.Kind != "" {
+		what = "kind " + e.Kind
 	}
-	return fmt.Sprintf("wire: the server sent a %s of %d bytes", e.Kind, len(e.Body))
+	if e.Format == JSON {
+		return fmt.Sprintf("wire: the server sent %s: %s", what, excerpt(e.Body))
+	}
+	return fmt.Sprintf("wire: the server sent %s, %d bytes", what, len(e.Body))
 }
 
 // TooLargeError says that an object, or something else that has to be in memory as a whole,

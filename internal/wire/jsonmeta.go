@@ -152,20 +152,20 @@ func (p *jsonObject) enter(what string, wanted byte) (start, removed uint32, ok 
 }
 
 func (p *jsonObject) labelEntry(name []byte) (drop bool, err error) {
-	return false, p.entry("labels has a value that", name)
+	return false, p.entry("labels", name, "labels has a value that")
 }
 
 func (p *jsonObject) annotationEntry(name []byte) (drop bool, err error) {
 	drop = jsonName(name) == lastApplied && !p.opts.KeepLastApplied
-	return drop, p.entry("annotations has a value that", name)
+	return drop, p.entry("annotations", name, "annotations has a value that")
 }
 
-// entry checks an entry of a map of strings. what names its value in a message.
-func (p *jsonObject) entry(what string, name []byte) error {
+// entry checks an entry of a map of strings. what and value are for messages.
+func (p *jsonObject) entry(what string, name []byte, value string) error {
 	if !validString(stringOf(name)) {
 		p.fail("metadata.%s has an invalid name: %q", what, name)
 	}
-	_, _, _, err := p.scalar(what, kindString)
+	_, _, _, err := p.scalar(value, kindString)
 	return err
 }
 

@@ -208,11 +208,11 @@ func (w *window) skipScalar(c byte) (kind byte, err error) {
 	for {
 		for ; w.pos < len(w.buf); w.pos++ {
 			if !isScalar[w.buf[w.pos]] {
-				return scalarKind(w.buf[w.mark+start:w.pos], c, w)
+				return w.scalarKind(start, c)
 			}
 		}
 		if err := w.fill(); err == io.EOF {
-			return scalarKind(w.buf[w.mark+start:w.pos], c, w)
+			return w.scalarKind(start, c)
 		} else if err != nil {
 			return 0, err
 		}
@@ -227,7 +227,9 @@ var isScalar = func() (is [256]bool) {
 	return is
 }()
 
-func scalarKind(text []byte, c byte, w *window) (byte, error) {
+// scalarKind says what the text from start, relative to mark, to pos is.
+func (w *window) scalarKind(start int, c byte) (byte, error) {
+	text := w.buf[w.mark+start : w.pos]
 	switch string(text) {
 	case "true":
 		return kindTrue, nil
@@ -239,6 +241,7 @@ func scalarKind(text []byte, c byte, w *window) (byte, error) {
 	if isNumber(text) {
 		return kindNumber, nil
 	}
+	w.pos = w.mark + start
 	return 0, w.bad(c, "value")
 }
 

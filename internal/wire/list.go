@@ -35,7 +35,7 @@ func ReadList(r io.Reader, format Format, options *Options, visit func(Object) e
 	if err != nil {
 		return ListMeta{}, err
 	}
-	l := &listReader{w: window{src: r, max: opts.MaxObjectBytes}, opts: &opts, visit: visit}
+	l := &listReader{w: newWindow(r, &opts), opts: &opts, visit: visit}
 	defer l.w.drop()
 	if format == Protobuf {
 		err = l.protobuf()

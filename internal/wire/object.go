@@ -180,13 +180,13 @@ func (o *Object) text(s span) string {
 }
 
 func (o *Object) time(s span) time.Time {
+	if s.isZero() {
+		return time.Time{}
+	}
 	if o.format == Protobuf {
 		return protoTime(o.part(s))
 	}
-	t, err := time.Parse(time.RFC3339, unquote(o.part(s)))
-	if err != nil { // empty, or the object is broken
-		return time.Time{}
-	}
+	t, _ := time.Parse(time.RFC3339, unquote(o.part(s))) // it was checked when the object came
 	return t.Local()
 }
 

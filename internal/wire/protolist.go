@@ -45,9 +45,8 @@ func (l *listReader) protobuf() error {
 type protoList struct {
 	*listReader
 	envelope
-	typed bool   // the type was read
-	done  bool   // raw was read
-	late  []byte // raw, when it stands before the type and had to be kept
+	done bool   // raw was read
+	late []byte // raw, when it was not known to be a list and had to be kept
 }
 
 // field reads one field of the envelope.
@@ -71,7 +70,6 @@ func (e *protoList) field() error {
 	content := e.w.take(n)
 	switch number {
 	case unknownType:
-		e.typed = true
 		err = e.setType(bytes.Clone(content))
 		e.meta.APIVersion, e.meta.Kind = e.apiVersion, e.kind
 	case unknownEncoding:
@@ -99,8 +97,8 @@ func (e *protoList) raw(n int64) error {
 	return nil
 }
 
-// isList reports whether the type was read and is one of a list, as every list of a built-in
-// kind is called.
+// isList reports whether the kind was read and is that of a list: every list of a built-in kind
+// is called so.
 func (e *protoList) isList() bool { return strings.HasSuffix(e.kind, "List") }
 
 // end is the end of the body.
@@ -113,10 +111,10 @@ func (e *protoList) end() error {
 		return e.fail("the envelope", io.ErrUnexpectedEOF)
 	case e.late == nil:
 		return nil
-	case e.typed && !e.isList():
+	case e.kind != "" && !e.isList():
 		return &StatusError{Format: Protobuf, Kind: e.kind, Body: e.late}
 	default:
-		return e.list(&window{buf: e.late, max: e.opts.MaxObjectBytes}, int64(len(e.late)))
+		return e.list(&window{buf: e.late}, int64(len(e.late)))
 	}
 }
 
@@ -154,7 +152,11 @@ func (e *protoList) list(w *window, n int64) error {
 }
 
 func (e *protoList) item(w *window, n int64, object *protoObject) error {
-	if err := w.need(n); err != nil {
+	err := w.need(n)
+	if err == nil && n > e.opts.MaxObjectBytes {
+		err = &TooLargeError{e.opts.MaxObjectBytes}
+	}
+	if err != nil {
 		return e.failItem(err)
 	}
 	e.items++

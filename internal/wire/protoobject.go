@@ -57,6 +57,7 @@ func (p *protoObject) read(b []byte) Object {
 	return p.obj
 }
 
+// fail notes what is wrong with the object; the first finding stays.
 func (p *protoObject) fail(format string, args ...any) {
 	if p.obj.broken == nil {
 		p.obj.broken = objectErrorf(format, args...)
@@ -139,15 +140,15 @@ func (o *Object) shift(by uint32) {
 // broken keeps all of an object that cannot be read to its end, with the metadata that stands
 // before the damage.
 func (p *protoObject) broken(b []byte, meta field, cause error) Object {
-	*p = protoObject{names: p.names, opts: &Options{KeepManagedFields: true, KeepLastApplied: true}}
-	p.obj.format = Protobuf
-	p.obj.data = string(b)
-	p.fail("%v", cause)
+	whole := protoObject{names: p.names, opts: &Options{KeepManagedFields: true, KeepLastApplied: true}}
+	whole.obj.format = Protobuf
+	whole.obj.data = string(b)
+	whole.fail("%v", cause)
 	if meta.from >= 0 {
-		_ = p.metadata(b[meta.start:meta.end]) // up to the damage, if that is where it is
-		p.obj.shift(uint32(meta.start))
+		_ = whole.metadata(b[meta.start:meta.end]) // up to the damage, if that is where it is
+		whole.obj.shift(uint32(meta.start))
 	}
-	return p.obj
+	return whole.obj
 }
 
 // metadata reads an ObjectMeta message. Spans are relative to it, less what was cut.

@@ -22,6 +22,9 @@ func (r *WatchReader) nextProtobuf() (Event, error) {
 		return Event{}, err
 	}
 	n := int64(binary.BigEndian.Uint32(r.w.take(4)))
+	if n > r.opts.MaxObjectBytes {
+		return Event{}, &TooLargeError{r.opts.MaxObjectBytes}
+	}
 	if err := r.w.need(n); err != nil {
 		return Event{}, err
 	}

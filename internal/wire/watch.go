@@ -68,7 +68,7 @@ func NewWatchReader(r io.Reader, format Format, options *Options) (*WatchReader,
 	if err != nil {
 		return nil, err
 	}
-	w := &WatchReader{w: window{src: r, max: opts.MaxObjectBytes}, format: format, opts: opts}
+	w := &WatchReader{w: newWindow(r, &opts), format: format, opts: opts}
 	w.json = jsonObject{w: &w.w, opts: &w.opts, names: &w.names}
 	w.proto = protoObject{opts: &w.opts, names: &w.names}
 	return w, nil
