@@ -56,7 +56,7 @@ func (s *snapshot) swapIn(version string) {
 	first := !c.isReady()
 	c.table = s.table
 	for _, e := range vanished {
-		c.dropped(e)
+		c.dropped(e, e.content)
 	}
 	for e, now := range s.changed {
 		c.replace(e, now)

@@ -83,7 +83,7 @@ func (c *cache) apply(raw *resource.Raw, version string) {
 		c.replace(e, now)
 	default:
 		if e != nil {
-			c.drop(e) // its deletion was missed
+			c.drop(e, e.content) // its deletion was missed
 		}
 		c.insert(&entry{now}, false)
 	}
@@ -96,11 +96,10 @@ func (c *cache) remove(raw *resource.Raw, version string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e := c.table.get(raw.Namespace(), raw.Name()); e != nil {
-		uid := e.raw.UID()
-		c.drop(e)
-		if uid == raw.UID() {
-			e.content = last
+		if e.raw.UID() != raw.UID() {
+			last = e.content
 		}
+		c.drop(e, last)
 	}
 	c.advance(version)
 }
@@ -150,18 +149,19 @@ func (c *cache) replace(e *entry, now content) {
 	}
 }
 
-// drop takes an entry out of the table.
-func (c *cache) drop(e *entry) {
+// drop takes an entry out of the table, with its last state.
+func (c *cache) drop(e *entry, last content) {
 	c.table.remove(e.raw.Namespace(), e.raw.Name())
-	c.dropped(e)
+	c.dropped(e, last)
 }
 
 // dropped brings bytes, indexes and subscribers up to an entry that left the table.
-func (c *cache) dropped(e *entry) {
+func (c *cache) dropped(e *entry, last content) {
 	c.bytes -= int64(e.raw.Size())
 	for _, x := range c.indexed {
 		x.update(e.content, content{}, e, nil)
 	}
+	e.content = last
 	for s := range c.subscribers {
 		s.deleted(e)
 	}

@@ -308,6 +308,7 @@ func TestSlowConsumer(t *testing.T) {
 		}
 		watch.InitialEventsEnd("7")
 		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
 		n := 0
 		for range watcher.New(srv.Client().Namespaced(core.ConfigMaps, "default"), nil).Events(ctx) {
 			time.Sleep(time.Hour)

@@ -153,7 +153,11 @@ func (r *run) follow(c *connection) state {
 			return r.watchFailed(c, event.Err)
 		}
 		if event.ResourceVersion == "" && event.Type != kube.Bookmark {
-			return r.retry(r.failure("watch", errNoVersion), (*run).snapshot)
+			if event.Object.Err() == nil {
+				return r.retry(r.failure("watch", errNoVersion), (*run).snapshot)
+			}
+			// The object is broken. A new snapshot would have it as well.
+			event.ResourceVersion = r.version
 		}
 		if !r.pass(c, event) {
 			return nil

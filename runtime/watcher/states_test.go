@@ -572,6 +572,18 @@ func TestEventWithoutVersion(t *testing.T) {
 	}
 }
 
+// An object that is broken to its metadata is passed on, and stops nothing.
+func TestBrokenObject(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, watch := synced(t, apitest.Start(t, nil), "7")
+		watch.Write([]byte(`{"type":"ADDED","object":{"metadata":{"name":"broken","resourceVersion":8}}}` + "\n"))
+		watch.Write([]byte(`{"type":"ADDED","object":{"metadata":{"name":"b","resourceVersion":"9","labels":[]}}}` + "\n"))
+		watch.Send("ADDED", object("c", "10"))
+		r.want("Apply broken@", "Apply b@9", "Apply c@10")
+		r.wantErrors(0, "")
+	})
+}
+
 func TestBookmarkWithoutVersion(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, srv *apitest.Server) {
 		r, watch := synced(t, srv, "7")
