@@ -26,7 +26,6 @@ func TestCompile(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			t.Parallel()
 			c := readCase(t, file)
 			if output, err := compile(t, c.accepted); err != nil {
 				t.Errorf("accepted.go does not compile: %v\n%s", err, output)
