@@ -41,16 +41,14 @@ import (
 // of their own are sent as they are but for apiVersion, kind and managedFields; zero has to be
 // empty for them.
 func EncodeApply(obj any, apiVersion, kind string, zero []string) ([]byte, error) {
-	if isNil(obj) {
-		return nil, fmt.Errorf("apply %s %s: there is no object: %T is nil", apiVersion, kind, obj)
+	obj, err := addressable(obj)
+	if err != nil {
+		return nil, fmt.Errorf("apply %s %s: %w", apiVersion, kind, err)
 	}
 	if u, ok := obj.(*unstructured.Unstructured); ok && len(zero) == 0 {
 		return EncodeJSON(&unstructured.Unstructured{Object: withoutManagedFields(typedMap(u.Object, apiVersion, kind))})
 	}
-	v := reflect.ValueOf(obj)
-	for v.Kind() == reflect.Pointer && !v.IsNil() {
-		v = v.Elem()
-	}
+	v := reflect.ValueOf(obj).Elem()
 	if sentAsIs(obj, v) {
 		if len(zero) > 0 {
 			return nil, fmt.Errorf("apply %s %s: a %s is sent as it is, so set %q in it instead of naming it as a zero field", apiVersion, kind, typeName(v.Type()), zero[0])
@@ -58,7 +56,7 @@ func EncodeApply(obj any, apiVersion, kind string, zero []string) ([]byte, error
 		return encodeAsIs(obj, apiVersion, kind, true)
 	}
 	if v.Kind() != reflect.Struct {
-		return nil, fmt.Errorf("apply %s %s: an object is needed, not a %T", apiVersion, kind, obj)
+		return nil, fmt.Errorf("apply %s %s: an object is needed, not a %s", apiVersion, kind, typeName(v.Type()))
 	}
 	w := applyWriter{buf: make([]byte, 0, 512), sparse: isBuiltIn(v.Type())}
 	if err := w.root(v, apiVersion, kind); err != nil {
@@ -99,7 +97,7 @@ func encodeAsIs(obj any, apiVersion, kind string, apply bool) ([]byte, error) {
 	}
 	members, err := membersOf(data)
 	if err != nil {
-		return nil, fmt.Errorf("encode %s %s: a JSON object is needed, not the one of %T: %w", apiVersion, kind, obj, err)
+		return nil, fmt.Errorf("encode %s %s: an object is needed, and a %s is written as something else", apiVersion, kind, typeName(reflect.TypeOf(obj).Elem()))
 	}
 	setText(members, "apiVersion", apiVersion)
 	setText(members, "kind", kind)

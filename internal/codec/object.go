@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -12,8 +13,9 @@ import (
 // obj holds. A server needs both in the body of a custom resource, and the objects that users
 // write rarely have them. obj is not changed.
 func EncodeObject(obj any, apiVersion, kind string) ([]byte, error) {
-	if isNil(obj) {
-		return nil, fmt.Errorf("encode %s %s: there is no object: %T is nil", apiVersion, kind, obj)
+	obj, err := addressable(obj)
+	if err != nil {
+		return nil, fmt.Errorf("encode %s %s: %w", apiVersion, kind, err)
 	}
 	if u, ok := obj.(*unstructured.Unstructured); ok {
 		return EncodeJSON(&unstructured.Unstructured{Object: typedMap(u.Object, apiVersion, kind)})
@@ -22,6 +24,27 @@ func EncodeObject(obj any, apiVersion, kind string) ([]byte, error) {
 		return EncodeJSON(typed)
 	}
 	return encodeAsIs(obj, apiVersion, kind, false)
+}
+
+// addressable returns a pointer to the object that obj is or points to, so that methods with a
+// pointer receiver count in both cases.
+func addressable(obj any) (any, error) {
+	v := reflect.ValueOf(obj)
+	if !v.IsValid() {
+		return nil, errors.New("there is no object, only nil")
+	}
+	for v.Kind() == reflect.Pointer && v.Elem().Kind() == reflect.Pointer {
+		v = v.Elem()
+	}
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return nil, fmt.Errorf("there is no object: the *%s is nil", typeName(v.Type().Elem()))
+		}
+		return v.Interface(), nil
+	}
+	p := reflect.New(v.Type())
+	p.Elem().Set(v)
+	return p.Interface(), nil
 }
 
 func typedMap(object map[string]any, apiVersion, kind string) map[string]any {
@@ -38,7 +61,7 @@ func typedMap(object map[string]any, apiVersion, kind string) map[string]any {
 // pointers to structs that have both as strings, which is nearly every object there is.
 func typedCopy(obj any, apiVersion, kind string) (any, bool) {
 	p := reflect.ValueOf(obj)
-	if p.Kind() != reflect.Pointer || p.Elem().Kind() != reflect.Struct || encodesItself(p.Elem().Type()) {
+	if p.Elem().Kind() != reflect.Struct || encodesItself(p.Elem().Type()) {
 		return nil, false
 	}
 	v, k := textField(p.Elem().Type(), "apiVersion"), textField(p.Elem().Type(), "kind")

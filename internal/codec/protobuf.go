@@ -34,11 +34,12 @@ func SupportsProtobuf(obj any) bool {
 // apiVersion, kind and the message. The result is allocated once, at its exact size. obj's own
 // apiVersion and kind are no part of the message and are not looked at.
 func EncodeProtobuf(obj any, apiVersion, kind string) ([]byte, error) {
-	if isNil(obj) {
-		return nil, fmt.Errorf("encode %s %s as protobuf: there is no object: %T is nil", apiVersion, kind, obj)
+	obj, err := addressable(obj)
+	if err != nil {
+		return nil, fmt.Errorf("encode %s %s as protobuf: %w", apiVersion, kind, err)
 	}
 	if !SupportsProtobuf(obj) {
-		return nil, fmt.Errorf("encode %s %s as protobuf: %T has no protobuf form; send JSON", apiVersion, kind, obj)
+		return nil, fmt.Errorf("encode %s %s as protobuf: a %s has no protobuf form; send JSON", apiVersion, kind, typeName(reflect.TypeOf(obj).Elem()))
 	}
 	m := obj.(marshaler)
 	envelope := runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: apiVersion, Kind: kind}}
