@@ -99,7 +99,7 @@ func (c *cache) get(namespace, name string) (content, bool) {
 	}
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	e := c.table.get(namespace, name)
+	e := c.table.get(keyOf(namespace, name))
 	if e == nil {
 		return content{}, false
 	}

@@ -29,6 +29,9 @@ type decoder struct {
 	descriptor *resource.Descriptor
 	decode     func(*resource.Raw) (any, error)
 	modify     []func(any)
+	// encode is resource.EncodeRaw once something is to be modified. It is not named here, so
+	// that a program that modifies nothing does not link the encoders of every type.
+	encode func(*resource.Descriptor, any) (*resource.Raw, error)
 	indexes    []*index // those that decode
 	keep       bool     // decoded objects
 	report     func(error)
@@ -87,7 +90,7 @@ func (d *decoder) fill(c *content) (err error) {
 		for _, modify := range d.modify {
 			modify(object)
 		}
-		if raw, err = resource.EncodeRaw(d.descriptor, object); err != nil {
+		if raw, err = d.encode(d.descriptor, object); err != nil {
 			return err
 		}
 		if raw.Namespace() != c.raw.Namespace() || raw.Name() != c.raw.Name() || raw.UID() != c.raw.UID() {

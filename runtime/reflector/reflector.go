@@ -55,6 +55,7 @@ func (r *Reflector[K]) Index(x *Index[K]) { r.cache.addIndex(x.index) }
 // was called.
 func (r *Reflector[K]) Modify(f func(*K)) {
 	r.cache.configure("Modify", func() {
+		r.cache.encode = resource.EncodeRaw
 		r.cache.modify = append(r.cache.modify, func(object any) { f(object.(*K)) })
 	})
 }

@@ -8,6 +8,7 @@ import "github.com/go-kube/kube/resource"
 type snapshot struct {
 	cache   *cache
 	table   *table
+	kept    int                // how many entries of table the store has
 	added   []*entry           // that the store does not have; some may be gone from table again
 	changed map[*entry]content // what entries of the store will hold
 }
@@ -18,32 +19,42 @@ func newSnapshot(c *cache) *snapshot {
 
 // apply adds a version of an object. The same object can come again.
 func (s *snapshot) apply(raw *resource.Raw) {
-	if !s.cache.named(raw) {
+	c := s.cache
+	if !c.named(raw) {
 		return
 	}
-	namespace, name := raw.Namespace(), raw.Name()
-	if e := s.table.get(namespace, name); e != nil && e.raw.UID() == raw.UID() && !s.cache.table.holds(e) {
-		e.content = s.cache.content(raw) // new, and nobody has seen it yet
-		return
-	}
-	e := s.cache.table.get(namespace, name)
+	k := keyOf(raw.Namespace(), raw.Name())
+	known := c.table.get(k)
 	switch {
-	case e == nil || e.raw.UID() != raw.UID():
-		e = &entry{s.cache.content(raw)}
+	case known == nil || known.raw.UID() != raw.UID():
+		e := &entry{c.content(raw)}
 		s.added = append(s.added, e)
-	case s.cache.same(e.content, raw):
-		delete(s.changed, e)
+		if s.table.put(k, e) == known && known != nil {
+			s.drop(known)
+		}
+		return
+	case c.same(known.content, raw):
+		delete(s.changed, known)
 	default:
-		s.changed[e] = s.cache.content(raw)
+		s.changed[known] = c.content(raw)
 	}
-	s.table.put(e)
+	if s.table.put(k, known) != known {
+		s.kept++
+	}
 }
 
 // remove takes an object out again.
 func (s *snapshot) remove(raw *resource.Raw) {
-	if e := s.table.remove(raw.Namespace(), raw.Name()); e != nil {
-		delete(s.changed, e)
+	k := keyOf(raw.Namespace(), raw.Name())
+	if e := s.table.remove(k); e != nil && e == s.cache.table.get(k) {
+		s.drop(e)
 	}
+}
+
+// drop notes that an entry of the store is not in the snapshot any more.
+func (s *snapshot) drop(known *entry) {
+	delete(s.changed, known)
+	s.kept--
 }
 
 // swapIn makes the snapshot the state of the store, and tells subscribers and indexes the
@@ -62,7 +73,7 @@ func (s *snapshot) swapIn(version string) {
 		c.replace(e, now)
 	}
 	for _, e := range s.added {
-		if c.table.holds(e) {
+		if c.table.get(e.key()) == e {
 			c.added(e, first)
 		}
 	}
@@ -74,8 +85,11 @@ func (s *snapshot) swapIn(version string) {
 
 // vanished returns what the store has and the snapshot does not.
 func (s *snapshot) vanished() (gone []*entry) {
+	if s.kept == s.cache.table.len {
+		return nil
+	}
 	for e := range s.cache.table.all() {
-		if !s.table.holds(e) {
+		if s.table.get(e.key()) != e {
 			gone = append(gone, e)
 		}
 	}

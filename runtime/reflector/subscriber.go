@@ -23,8 +23,6 @@ type subscriber struct {
 	gone map[key]*deletions
 }
 
-type key struct{ namespace, name string }
-
 // deletions are the entries of one name whose deletion is pending; last may be nil.
 type deletions struct{ first, last *entry }
 
@@ -77,7 +75,7 @@ func (s *subscriber) deleted(e *entry) {
 	} else {
 		s.push(e, isDeleted)
 	}
-	k := key{e.raw.Namespace(), e.raw.Name()}
+	k := e.key()
 	d := s.gone[k]
 	if d == nil {
 		s.gone[k] = &deletions{first: e}
@@ -159,7 +157,7 @@ func (s *subscriber) nextReplay() *resource.Raw {
 
 // told forgets a deletion that was passed on.
 func (s *subscriber) told(e *entry) {
-	k := key{e.raw.Namespace(), e.raw.Name()}
+	k := e.key()
 	d := s.gone[k]
 	switch {
 	case d.first == e && d.last == nil:

@@ -5,11 +5,26 @@ import (
 	"iter"
 )
 
-// table holds entries by namespace and name. It is an open-addressing hash table without
-// keys: they are in the entries' objects, so that a slot is 12 bytes, and no key keeps the
-// bytes of an object alive that was replaced since, as a key of a map would.
+// key is the namespace and name of an object, with their hash.
+type key struct {
+	hash            uint32 // never 0
+	namespace, name string
+}
+
+// seed is of all tables, so that a key fits each of them.
+var seed = maphash.MakeSeed()
+
+func keyOf(namespace, name string) key {
+	h := maphash.String(seed, name) ^ 31*maphash.String(seed, namespace)
+	return key{uint32(h>>32) | 1, namespace, name}
+}
+
+func (e *entry) key() key { return keyOf(e.raw.Namespace(), e.raw.Name()) }
+
+// table holds entries by key. It is an open-addressing hash table that has no keys of its own:
+// they are in the entries' objects, so that a slot is 12 bytes, and no key keeps the bytes
+// of an object alive that was replaced since, as a key of a map would.
 type table struct {
-	seed    maphash.Seed
 	hashes  []uint32 // of the entries beside them; 0 is a free slot
 	entries []*entry
 	len     int
@@ -23,23 +38,18 @@ func newTable(n int) *table {
 	for size*3/4 < n {
 		size *= 2
 	}
-	return &table{seed: maphash.MakeSeed(), hashes: make([]uint32, size), entries: make([]*entry, size)}
-}
-
-func (t *table) hash(namespace, name string) uint32 {
-	h := maphash.String(t.seed, name) ^ 31*maphash.String(t.seed, namespace)
-	return uint32(h>>32) | 1
+	return &table{hashes: make([]uint32, size), entries: make([]*entry, size)}
 }
 
 // find returns the slot of a key: where it is, or where it would go.
-func (t *table) find(hash uint32, namespace, name string) (slot int, found bool) {
+func (t *table) find(k key) (slot int, found bool) {
 	mask := len(t.hashes) - 1
-	for i := int(hash>>1) & mask; ; i = (i + 1) & mask {
+	for i := int(k.hash>>1) & mask; ; i = (i + 1) & mask {
 		switch t.hashes[i] {
 		case 0:
 			return i, false
-		case hash:
-			if raw := t.entries[i].raw; raw.Name() == name && raw.Namespace() == namespace {
+		case k.hash:
+			if raw := t.entries[i].raw; raw.Name() == k.name && raw.Namespace() == k.namespace {
 				return i, true
 			}
 		}
@@ -47,29 +57,25 @@ func (t *table) find(hash uint32, namespace, name string) (slot int, found bool)
 }
 
 // get returns the entry of a key, or nil.
-func (t *table) get(namespace, name string) *entry {
-	i, found := t.find(t.hash(namespace, name), namespace, name)
-	if !found {
-		return nil
+func (t *table) get(k key) *entry {
+	if i, found := t.find(k); found {
+		return t.entries[i]
 	}
-	return t.entries[i]
+	return nil
 }
 
-// holds reports whether e, and not another entry or none, has e's key.
-func (t *table) holds(e *entry) bool { return t.get(e.raw.Namespace(), e.raw.Name()) == e }
-
-// put adds e, in place of the entry with the same key if there is one.
-func (t *table) put(e *entry) {
+// put adds an entry whose key is k, and returns the one whose place it takes, or nil.
+func (t *table) put(k key, e *entry) (old *entry) {
 	if (t.len+1)*4 > len(t.hashes)*3 {
 		t.grow()
 	}
-	namespace, name := e.raw.Namespace(), e.raw.Name()
-	hash := t.hash(namespace, name)
-	i, found := t.find(hash, namespace, name)
+	i, found := t.find(k)
 	if !found {
 		t.len++
 	}
-	t.hashes[i], t.entries[i] = hash, e
+	old = t.entries[i]
+	t.hashes[i], t.entries[i] = k.hash, e
+	return old
 }
 
 func (t *table) grow() {
@@ -89,8 +95,8 @@ func (t *table) grow() {
 }
 
 // remove takes the entry of a key out and returns it, or nil.
-func (t *table) remove(namespace, name string) *entry {
-	i, found := t.find(t.hash(namespace, name), namespace, name)
+func (t *table) remove(k key) *entry {
+	i, found := t.find(k)
 	if !found {
 		return nil
 	}

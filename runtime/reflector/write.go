@@ -68,7 +68,8 @@ func (c *cache) apply(raw *resource.Raw, version string) {
 	if !c.named(raw) {
 		return
 	}
-	e := c.table.get(raw.Namespace(), raw.Name())
+	k := keyOf(raw.Namespace(), raw.Name())
+	e := c.table.get(k)
 	known := e != nil && e.raw.UID() == raw.UID()
 	var now content
 	unchanged := known && c.same(e.content, raw)
@@ -83,9 +84,11 @@ func (c *cache) apply(raw *resource.Raw, version string) {
 		c.replace(e, now)
 	default:
 		if e != nil {
-			c.drop(e, e.content) // its deletion was missed
+			c.dropped(e, e.content) // its deletion was missed
 		}
-		c.insert(&entry{now}, false)
+		e = &entry{now}
+		c.table.put(k, e)
+		c.added(e, false)
 	}
 	c.advance(version)
 }
@@ -95,11 +98,11 @@ func (c *cache) remove(raw *resource.Raw, version string) {
 	last := c.last(raw)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e := c.table.get(raw.Namespace(), raw.Name()); e != nil {
+	if e := c.table.remove(keyOf(raw.Namespace(), raw.Name())); e != nil {
 		if e.raw.UID() != raw.UID() {
 			last = e.content
 		}
-		c.drop(e, last)
+		c.dropped(e, last)
 	}
 	c.advance(version)
 }
@@ -119,12 +122,6 @@ func (c *cache) named(raw *resource.Raw) bool {
 }
 
 // The methods below change what readers see. The caller holds mu for writing.
-
-// insert adds a new entry.
-func (c *cache) insert(e *entry, initial bool) {
-	c.table.put(e)
-	c.added(e, initial)
-}
 
 // added brings bytes, indexes and subscribers up to a new entry in the table.
 func (c *cache) added(e *entry, initial bool) {
@@ -149,13 +146,8 @@ func (c *cache) replace(e *entry, now content) {
 	}
 }
 
-// drop takes an entry out of the table, with its last state.
-func (c *cache) drop(e *entry, last content) {
-	c.table.remove(e.raw.Namespace(), e.raw.Name())
-	c.dropped(e, last)
-}
-
-// dropped brings bytes, indexes and subscribers up to an entry that left the table.
+// dropped brings bytes, indexes and subscribers up to an entry that left the table, and leaves
+// it with its last state.
 func (c *cache) dropped(e *entry, last content) {
 	c.bytes -= int64(e.raw.Size())
 	for _, x := range c.indexed {
