@@ -29,6 +29,9 @@ func checkNode(s *props) []error {
 	add(checkFormat(s))
 	add(checkList(s))
 	add(checkEmbedded(s))
+	if s.Nullable && len(s.Enum) > 0 {
+		add(fmt.Errorf("null cannot be one of the values of an enum for the API server, so that nullable has no effect; where Go writes null for a nil pointer, add omitempty"))
+	}
 	if len(errs) > 0 {
 		return errs // values cannot be judged by rules that are broken
 	}
@@ -212,7 +215,7 @@ func checkValues(s *props) []error {
 func checkGiven(s *props, at string, bad *failures) {
 	if err := checkShape(s); err != nil {
 		bad.add(at, "%w", err)
-		return
+		return // nothing can be said of what is below
 	}
 	for name, p := range s.Properties {
 		checkGiven(&p, at+"."+name, bad)
@@ -282,17 +285,22 @@ func checkJunctors(s *props) []error {
 		return nil
 	}
 	var errs []error
-	for name, branches := range map[string][]props{"allOf": s.AllOf, "anyOf": s.AnyOf, "oneOf": s.OneOf} {
-		for i := range branches {
-			if err := checkBranch(s, &branches[i]); err != nil {
-				errs = append(errs, fmt.Errorf("%s[%d] %w", name, i, err))
-			}
+	check := func(name string, branch *props) {
+		if err := checkBranch(s, branch); err != nil {
+			errs = append(errs, fmt.Errorf("%s %w", name, err))
 		}
 	}
+	for i := range s.AllOf {
+		check(fmt.Sprintf("allOf[%d]", i), &s.AllOf[i])
+	}
+	for i := range s.AnyOf {
+		check(fmt.Sprintf("anyOf[%d]", i), &s.AnyOf[i])
+	}
+	for i := range s.OneOf {
+		check(fmt.Sprintf("oneOf[%d]", i), &s.OneOf[i])
+	}
 	if s.Not != nil {
-		if err := checkBranch(s, s.Not); err != nil {
-			errs = append(errs, fmt.Errorf("not %w", err))
-		}
+		check("not", s.Not)
 	}
 	return errs
 }
@@ -319,7 +327,7 @@ func checkBranch(outer, branch *props) error {
 		}
 		inner := branch.Properties[name]
 		if err := checkBranch(&known, &inner); err != nil {
-			return fmt.Errorf("field %q %w", name, err)
+			return fmt.Errorf("field %q: %w", name, err)
 		}
 	}
 	for _, err := range checkJunctors(branch) {

@@ -50,7 +50,11 @@ func (f *failures) joined() error {
 func didYouMean(word string, candidates []string) string {
 	best, bestDistance := "", len(word)/2+1
 	for _, c := range candidates {
-		if d := distance(strings.ToLower(word), strings.ToLower(c)); d < bestDistance {
+		d := distance(strings.ToLower(word), strings.ToLower(c))
+		if len(word) > 2 && strings.HasPrefix(strings.ToLower(c), strings.ToLower(word)) {
+			d = 1 // a word cut short: bool
+		}
+		if d < bestDistance {
 			best, bestDistance = c, d
 		}
 	}

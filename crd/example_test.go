@@ -52,4 +52,76 @@ func ExampleFor() {
 	}
 	fmt.Print(string(manifest))
 	// Output:
+	// apiVersion: apiextensions.k8s.io/v1
+	// kind: CustomResourceDefinition
+	// metadata:
+	//   name: webapps.example.com
+	// spec:
+	//   group: example.com
+	//   names:
+	//     kind: WebApp
+	//     listKind: WebAppList
+	//     plural: webapps
+	//     shortNames:
+	//     - wa
+	//     singular: webapp
+	//   scope: Namespaced
+	//   versions:
+	//   - additionalPrinterColumns:
+	//     - jsonPath: .status.ready
+	//       name: Ready
+	//       type: boolean
+	//     - jsonPath: .metadata.creationTimestamp
+	//       name: Age
+	//       type: date
+	//     name: v1
+	//     schema:
+	//       openAPIV3Schema:
+	//         description: WebApp is a container image that serves.
+	//         properties:
+	//           apiVersion:
+	//             type: string
+	//           kind:
+	//             type: string
+	//           metadata:
+	//             type: object
+	//           spec:
+	//             description: WebAppSpec is what the user asks for.
+	//             properties:
+	//               image:
+	//                 description: Image is the container image to run.
+	//                 minLength: 1
+	//                 type: string
+	//               replicas:
+	//                 default: 1
+	//                 description: Replicas is how many copies run.
+	//                 format: int32
+	//                 maximum: 100
+	//                 minimum: 0
+	//                 type: integer
+	//             required:
+	//             - image
+	//             type: object
+	//           status:
+	//             description: WebAppStatus is what the operator saw.
+	//             properties:
+	//               availableReplicas:
+	//                 format: int32
+	//                 type: integer
+	//               ready:
+	//                 type: boolean
+	//             required:
+	//             - availableReplicas
+	//             - ready
+	//             type: object
+	//         required:
+	//         - spec
+	//         type: object
+	//     served: true
+	//     storage: true
+	//     subresources:
+	//       scale:
+	//         specReplicasPath: .spec.replicas
+	//         statusReplicasPath: .status.availableReplicas
+	//       status: {}
 }

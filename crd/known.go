@@ -23,6 +23,7 @@ func knownType(t reflect.Type) (props, bool) {
 		return intOrString(), true
 	case "k8s.io/apimachinery/pkg/runtime.RawExtension",
 		"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured.Unstructured",
+		"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1.JSONSchemaProps",
 		metaPackage + ".FieldsV1":
 		return props{Type: "object", XPreserveUnknownFields: new(true)}, true
 	case "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1.JSON",

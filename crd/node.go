@@ -78,9 +78,15 @@ func (b *builder) applyWords(n *node, words []word) {
 			b.applyBelow(n, step, inner)
 		}
 	}
+	if n.goType == nil && n.Type == "array" && typeless(n.Items.Schema) && n.Items.Schema.XPreserveUnknownFields == nil {
+		b.bad.add(n.at, "type=array needs to say what its items are, as in items.type=string")
+	}
 	b.applyOwn(n, own[first:])
-	if len(words) == 0 || len(b.bad.list) > before {
+	if len(b.bad.list) > before {
 		return // what broken words leave behind would only mislead
+	}
+	if len(words) == 0 && !n.Nullable {
+		return // the type was checked where it is declared
 	}
 	for _, err := range checkNode(n.props) {
 		b.bad.add(n.at, "%w", err)

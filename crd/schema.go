@@ -163,9 +163,6 @@ func (b *builder) mapping(t reflect.Type, at string, words []word) props {
 		b.bad.add(at, "the keys of %s are not strings, and JSON knows no others; use a string type, or a list with listType=map", t)
 	}
 	value := b.schemaOf(t.Elem(), at+"{}", words)
-	if typeless(&value) {
-		return props{Type: "object", XPreserveUnknownFields: new(true)}
-	}
 	return props{Type: "object", AdditionalProperties: valuesOf(&value)}
 }
 

@@ -147,7 +147,8 @@ func unreadable(tag string) string {
 		tag = strings.TrimLeft(tag, " ")
 		name, rest, found := strings.Cut(tag, ":")
 		quoted, err := strconv.QuotedPrefix(rest)
-		if !found || err != nil || strings.ContainsAny(name, ` "`) {
+		strange := func(r rune) bool { return r <= ' ' || r == '"' || r == 0x7f }
+		if !found || err != nil || strings.ContainsFunc(name, strange) {
 			return tag
 		}
 		tag = rest[len(quoted):]

@@ -37,7 +37,11 @@ func literal(s *props, v value) (*apiextensionsv1.JSON, error) {
 		_, name := typeOf(s)
 		return nil, fmt.Errorf("needs JSON of type %s, and has %q", name, v.text)
 	}
-	return &apiextensionsv1.JSON{Raw: raw}, nil
+	j := apiextensionsv1.JSON{Raw: raw}
+	if _, err := decode(j); err != nil { // it is valid JSON, with a number out of range
+		return nil, fmt.Errorf("needs a number that a 64-bit float can hold, and has %q", v.text)
+	}
+	return &j, nil
 }
 
 // decode reads what a schema holds as JSON.
