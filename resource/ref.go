@@ -113,7 +113,7 @@ func OwnerRef[K any](d *Descriptor, reference metav1.OwnerReference, namespace s
 	return Ref[K]{namespace, reference.Name}, true
 }
 
-// SplitAPIVersion splits group/version. The core group has no name and no slash.
+// SplitAPIVersion splits group/version at the slash. The core group has no name and no slash.
 func SplitAPIVersion(apiVersion string) (group, version string) {
 	for i := range len(apiVersion) {
 		if apiVersion[i] == '/' {
