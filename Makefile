@@ -24,7 +24,7 @@ lint: ## gofmt, vet, staticcheck, errorlint, and a doc comment on every exported
 	@bash .ci/lint
 
 generate: ## write the descriptors in k8s/ again, from Kubernetes' own discovery documents
-	go -C k8s/gen run .
+	go generate ./k8s
 
 bench: ## measure the wire and the store beside apimachinery, and whole programs beside the peers
 	@bash bench/run
