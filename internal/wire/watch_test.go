@@ -58,11 +58,12 @@ func tooOld() *metav1.Status {
 	}
 }
 
-// stream is a watch of a usual life.
-func stream(format Format) []byte {
+// stream is a watch with all that happens in one.
+func stream(format Format, pods ...*corev1.Pod) []byte {
 	var b []byte
-	for i, word := range []string{"ADDED", "MODIFIED", "DELETED"} {
-		b = append(b, eventBody(format, word, "v1", "Pod", makePod(i))...)
+	for i, pod := range pods {
+		word := []string{"ADDED", "MODIFIED", "DELETED"}[i]
+		b = append(b, eventBody(format, word, "v1", "Pod", pod)...)
 	}
 	b = append(b, eventBody(format, "BOOKMARK", "v1", "Pod", bookmark("77", true))...)
 	b = append(b, eventBody(format, "BOOKMARK", "v1", "Pod", bookmark("78", false))...)
@@ -73,7 +74,7 @@ func TestWatch(t *testing.T) {
 	for _, format := range formats {
 		for name, tear := range readers {
 			t.Run(format.String()+"/"+name, func(t *testing.T) {
-				all := events(t, tear(bytes.NewReader(stream(format))), format)
+				all := events(t, tear(bytes.NewReader(stream(format, makePod(0), makePod(1), makePod(2)))), format)
 				if len(all) != 6 {
 					t.Fatalf("%d events, want 6", len(all))
 				}
