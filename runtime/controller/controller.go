@@ -40,14 +40,14 @@ func New[K any](api kube.API[K], reconcile func(ctx context.Context, obj *K) (Ac
 	e := newEngine(api.Endpoint(), opts)
 	c := &Controller[K]{e, reflector.New(api, &reflector.Options{Watch: e.opts.Watch})}
 	e.cache = typedCache[K]{c.objects}
-	e.reconcile = func(ctx context.Context, raw *resource.Raw) (any, Action, error) {
+	e.decode = func(raw *resource.Raw) (any, error) {
 		obj, err := resource.AsLazy[K](raw).Decode()
 		if err != nil {
-			return metadataOnly[K](raw), Await(), &DecodeError{err}
+			return metadataOnly[K](raw), &DecodeError{err}
 		}
-		action, err := reconcile(ctx, obj)
-		return obj, action, err
+		return obj, nil
 	}
+	e.reconcile = func(ctx context.Context, obj any) (Action, error) { return reconcile(ctx, obj.(*K)) }
 	return c
 }
 
@@ -60,7 +60,7 @@ func New[K any](api kube.API[K], reconcile func(ctx context.Context, obj *K) (Ac
 // of the kind that nobody here owns take no memory.
 func (c *Controller[K]) Owns[O any](api kube.API[O]) *Source {
 	kind := c.engine.endpoint.Descriptor()
-	return c.engine.relate(api.Endpoint().Metadata(), func(raw *resource.Raw) ([]target, error) {
+	return c.engine.relate("Owns", api.Endpoint().Metadata(), func(raw *resource.Raw) ([]target, error) {
 		var owners []target
 		for _, reference := range raw.OwnerReferences() {
 			if ref, ok := resource.OwnerRef[K](kind, reference, raw.Namespace()); ok {
@@ -84,7 +84,7 @@ func (c *Controller[K]) Watches[O any](api kube.API[O], find func(obj *O) []reso
 	if find == nil {
 		panic("controller: Watches needs a function that finds the objects to trigger")
 	}
-	return c.engine.relate(api.Endpoint(), func(raw *resource.Raw) ([]target, error) {
+	return c.engine.relate("Watches", api.Endpoint(), func(raw *resource.Raw) ([]target, error) {
 		obj, err := resource.AsLazy[O](raw).Decode()
 		if err != nil {
 			return nil, &DecodeError{err}

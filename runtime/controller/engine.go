@@ -31,7 +31,8 @@ type engine struct {
 	log      *slog.Logger
 
 	cache     cache
-	reconcile func(ctx context.Context, raw *resource.Raw) (obj any, action Action, err error)
+	decode    func(raw *resource.Raw) (obj any, err error) // with an error: the metadata alone
+	reconcile func(ctx context.Context, obj any) (Action, error)
 	onError   func(ctx context.Context, obj any, err error, attempt int) Action // nil: the rule
 	onDeleted func(ctx context.Context, raw *resource.Raw)                      // nil: nobody asks
 	filter    *filter

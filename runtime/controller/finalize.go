@@ -71,7 +71,10 @@ func Finalize[K any](api kube.API[K], name string, apply, cleanup func(ctx conte
 		if action != Await() {
 			return action, nil
 		}
-		return Await(), removeFinalizer(ctx, api, m, name)
+		if now := slices.Index(m.GetFinalizers(), name); now >= 0 { // cleanup may have read obj anew
+			position = now
+		}
+		return Await(), removeFinalizer(ctx, api, m, name, position)
 	}
 }
 
@@ -105,10 +108,10 @@ func addFinalizer[K any](ctx context.Context, api kube.API[K], m metav1.Object, 
 	return nil
 }
 
-// removeFinalizer takes name out of the finalizers. An object that is gone has none. The
-// position is looked up now: cleanup may have changed the object that it was called with.
-func removeFinalizer[K any](ctx context.Context, api kube.API[K], m metav1.Object, name string) error {
-	path := fmt.Sprintf("/metadata/finalizers/%d", slices.Index(m.GetFinalizers(), name))
+// removeFinalizer takes name out of the finalizers, where it stands at position. An object
+// that is gone has none.
+func removeFinalizer[K any](ctx context.Context, api kube.API[K], m metav1.Object, name string, position int) error {
+	path := fmt.Sprintf("/metadata/finalizers/%d", position)
 	err := patchFinalizers(ctx, api, m, []kube.JSONPatchOp{
 		sameObject(m),
 		{Op: "test", Path: path, Value: name},

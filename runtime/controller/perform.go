@@ -10,59 +10,67 @@ import (
 	"github.com/go-kube/kube/resource"
 )
 
+// call is one run of a key.
+type call struct {
+	*runContext
+	key objectKey
+	obj any // what the reconciler is called with; nil before
+}
+
 // perform does one run of a key. ctx is that of all runs.
 func (e *engine) perform(ctx context.Context, r *run[objectKey]) {
 	returned := false
-	run := &runContext{ctx, r.reason, r.attempt}
+	c := &call{runContext: &runContext{ctx, r.reason, r.attempt}, key: r.key}
 	defer func() {
 		if !returned { // the user's code has called runtime.Goexit, which nothing can stop
-			r.outcome = e.failed(run, r.key, nil, Await(), &PanicError{Stack: debug.Stack()})
+			r.outcome = e.failed(c, Await(), &PanicError{Stack: debug.Stack()})
 		}
 	}()
-	r.outcome = e.reconcileKey(run, r.key)
+	r.outcome = e.reconcileKey(c)
 	returned = true
 }
 
-func (e *engine) reconcileKey(ctx *runContext, key objectKey) outcome {
-	for _, last := range e.takeGone(key) {
-		e.tellDeleted(&runContext{ctx.Context, Reason{Kind: Deleted}, 1}, key, last)
+func (e *engine) reconcileKey(c *call) outcome {
+	for _, last := range e.takeGone(c.key) {
+		e.tellDeleted(c, last)
 	}
-	raw, ok := e.cache.get(key)
+	raw, ok := e.cache.get(c.key)
 	if !ok {
 		e.counts.absent.Add(1)
 		return outcome{}
 	}
-	e.debug(ctx, "reconcile begins", key)
-	obj, action, err := e.call(ctx, raw)
+	e.debug(c, "reconcile begins")
 	e.counts.reconciled.Add(1)
+	action, err := e.callReconciler(c, raw)
 	if err != nil {
-		return e.failed(ctx, key, obj, action, err)
+		return e.failed(c, action, err)
 	}
-	e.debug(ctx, "reconcile ended", key, slog.String("action", action.String()))
-	return e.succeeded(ctx, action)
+	e.debug(c, "reconcile ended", slog.String("action", action.String()))
+	return e.succeeded(c, action)
 }
 
-// call calls the reconciler. obj is what it was called with; nil if it panicked.
-func (e *engine) call(ctx context.Context, raw *resource.Raw) (obj any, action Action, err error) {
+func (e *engine) callReconciler(c *call, raw *resource.Raw) (action Action, err error) {
 	err = contain(func() (err error) {
-		obj, action, err = e.reconcile(ctx, raw)
+		if c.obj, err = e.decode(raw); err == nil {
+			action, err = e.reconcile(c.runContext, c.obj)
+		}
 		return err
 	})
-	return obj, action, err
+	return action, err
 }
 
-func (e *engine) succeeded(ctx *runContext, action Action) outcome {
+func (e *engine) succeeded(c *call, action Action) outcome {
 	switch action.kind {
 	case after:
 		return outcome{again: true, delay: action.delay, reason: Reason{Kind: Requested}}
 	case retry:
-		return e.retry(ctx.attempt, nil)
+		return e.retry(c.attempt, nil)
 	}
 	return outcome{}
 }
 
 // failed decides what follows a failed run.
-func (e *engine) failed(ctx *runContext, key objectKey, obj any, action Action, err error) outcome {
+func (e *engine) failed(c *call, action Action, err error) outcome {
 	e.counts.failed.Add(1)
 	if _, ok := errors.AsType[*PanicError](err); ok {
 		e.counts.panicked.Add(1)
@@ -70,11 +78,11 @@ func (e *engine) failed(ctx *runContext, key objectKey, obj any, action Action, 
 	if isUndecodable(err) {
 		e.counts.undecodable.Add(1)
 	}
-	o, decided := e.askUser(ctx, key, obj, err)
+	o, decided := e.askUser(c, err)
 	if !decided {
-		o = e.rule(ctx.attempt, action, err)
+		o = e.rule(c.attempt, action, err)
 	}
-	e.logFailure(ctx, key, o, err)
+	e.logFailure(c, o, err)
 	return o
 }
 
@@ -99,23 +107,23 @@ func (e *engine) retry(attempt int, err error) outcome {
 }
 
 // askUser asks the hook of OnError; decided is false where there is none or it failed itself.
-func (e *engine) askUser(ctx *runContext, key objectKey, obj any, err error) (o outcome, decided bool) {
-	if e.onError == nil {
+func (e *engine) askUser(c *call, err error) (o outcome, decided bool) {
+	if e.onError == nil || c.obj == nil {
 		return outcome{}, false
 	}
 	var action Action
 	if failure := contain(func() error {
-		action = e.onError(ctx, obj, err, ctx.attempt)
+		action = e.onError(c.runContext, c.obj, err, c.attempt)
 		return nil
 	}); failure != nil {
-		e.log.LogAttrs(ctx, slog.LevelError, "the hook of OnError failed", append(e.attrs(ctx, key), errorAttrs(failure)...)...)
+		e.log.LogAttrs(c, slog.LevelError, "the hook of OnError failed", append(e.attrs(c), errorAttrs(failure)...)...)
 		return outcome{}, false
 	}
 	switch action.kind {
 	case after:
 		return outcome{failed: true, again: true, delay: action.delay, reason: Reason{Kind: Retried}}, true
 	case retry:
-		return e.retry(ctx.attempt, err), true
+		return e.retry(c.attempt, err), true
 	}
 	return outcome{failed: true}, true
 }
@@ -131,13 +139,15 @@ func (e *engine) takeGone(key objectKey) []*resource.Raw {
 	return gone
 }
 
-func (e *engine) tellDeleted(ctx *runContext, key objectKey, last *resource.Raw) {
+// tellDeleted calls the hook of OnDeleted. The run can have another reason, when the name was
+// used again at once.
+func (e *engine) tellDeleted(c *call, last *resource.Raw) {
 	err := contain(func() error {
-		e.onDeleted(ctx, last)
+		e.onDeleted(&runContext{c.runContext.Context, Reason{Kind: Deleted}, 1}, last)
 		return nil
 	})
 	if err != nil {
-		e.log.LogAttrs(ctx, slog.LevelError, "the hook of OnDeleted failed", append(e.attrs(ctx, key), errorAttrs(err)...)...)
+		e.log.LogAttrs(c, slog.LevelError, "the hook of OnDeleted failed", append(e.attrs(c), errorAttrs(err)...)...)
 	}
 }
 
@@ -158,7 +168,7 @@ func isUndecodable(err error) bool {
 
 // logFailure logs a failed run once. A conflict is no news: somebody else wrote first, and the
 // retry will see it.
-func (e *engine) logFailure(ctx *runContext, key objectKey, o outcome, err error) {
+func (e *engine) logFailure(c *call, o outcome, err error) {
 	level, text := slog.LevelWarn, "reconcile failed, trying again"
 	switch {
 	case !o.again:
@@ -169,30 +179,30 @@ func (e *engine) logFailure(ctx *runContext, key objectKey, o outcome, err error
 	if _, ok := errors.AsType[*PanicError](err); ok {
 		level = slog.LevelError
 	}
-	if !e.log.Enabled(ctx, level) {
+	if !e.log.Enabled(c, level) {
 		return
 	}
-	attrs := append(e.attrs(ctx, key), errorAttrs(err)...)
+	attrs := append(e.attrs(c), errorAttrs(err)...)
 	if o.again {
 		attrs = append(attrs, slog.Duration("delay", o.delay))
 	}
-	e.log.LogAttrs(ctx, level, text, attrs...)
+	e.log.LogAttrs(c, level, text, attrs...)
 }
 
-func (e *engine) debug(ctx *runContext, text string, key objectKey, more ...slog.Attr) {
-	if e.log.Enabled(ctx, slog.LevelDebug) {
-		e.log.LogAttrs(ctx, slog.LevelDebug, text, append(e.attrs(ctx, key), more...)...)
+func (e *engine) debug(c *call, text string, more ...slog.Attr) {
+	if e.log.Enabled(c, slog.LevelDebug) {
+		e.log.LogAttrs(c, slog.LevelDebug, text, append(e.attrs(c), more...)...)
 	}
 }
 
 // attrs names a run in the log.
-func (e *engine) attrs(ctx *runContext, key objectKey) []slog.Attr {
+func (e *engine) attrs(c *call) []slog.Attr {
 	return []slog.Attr{
 		slog.String("kind", e.endpoint.Descriptor().Kind),
-		slog.String("namespace", key.Namespace),
-		slog.String("name", key.Name),
-		slog.String("reason", ctx.reason.String()),
-		slog.Int("attempt", ctx.attempt),
+		slog.String("namespace", c.key.Namespace),
+		slog.String("name", c.key.Name),
+		slog.String("reason", c.reason.String()),
+		slog.Int("attempt", c.attempt),
 	}
 }
 

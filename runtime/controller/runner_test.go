@@ -16,16 +16,16 @@ import (
 // journal notes what runs when, from many goroutines.
 type journal struct {
 	mu    sync.Mutex
-	start time.Time
+	began time.Time
 	lines []string
 }
 
-func newJournal() *journal { return &journal{start: time.Now()} }
+func newJournal() *journal { return &journal{began: time.Now()} }
 
 func (j *journal) add(line string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.lines = append(j.lines, time.Since(j.start).String()+" "+line)
+	j.lines = append(j.lines, time.Since(j.began).String()+" "+line)
 }
 
 func (j *journal) want(t *testing.T, want ...string) {

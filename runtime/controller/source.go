@@ -46,13 +46,13 @@ type link struct {
 	targets []target
 }
 
-func (e *engine) relate(endpoint kube.Endpoint, find func(*resource.Raw) ([]target, error)) *Source {
+func (e *engine) relate(method string, endpoint kube.Endpoint, find func(*resource.Raw) ([]target, error)) *Source {
 	s := &Source{
 		engine: e, endpoint: endpoint, name: endpoint.Descriptor().GroupResource().String(), find: find,
 		filter: newFilter(Predicate{}), synced: make(chan struct{}), links: map[objectKey]*link{},
 	}
-	s.WatchOptions(watcher.Options{})
-	e.configure("Owns or Watches", func() { e.sources = append(e.sources, s) })
+	s.setWatch(watcher.Options{})
+	e.configure(method, func() { e.sources = append(e.sources, s) })
 	return s
 }
 
@@ -69,14 +69,16 @@ func (s *Source) Filter(p Predicate) *Source {
 // be asked about: with a [*DecodeError] or a [*PanicError]. The logger is the controller's
 // unless opts has one. Called again, it replaces the options. It returns s.
 func (s *Source) WatchOptions(opts watcher.Options) *Source {
-	s.engine.configure("Source.WatchOptions", func() {
-		if opts.Logger == nil {
-			opts.Logger = s.engine.log
-		}
-		s.onError = opts.OnError
-		s.watch = watcher.NewEngine(s.endpoint, &opts)
-	})
+	s.engine.configure("Source.WatchOptions", func() { s.setWatch(opts) })
 	return s
+}
+
+func (s *Source) setWatch(opts watcher.Options) {
+	if opts.Logger == nil {
+		opts.Logger = s.engine.log
+	}
+	s.onError = opts.OnError
+	s.watch = watcher.NewEngine(s.endpoint, &opts)
 }
 
 // State returns what the watch of the kind is doing.
