@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"encoding/json/jsontext"
 	"io"
 	"runtime"
 	"testing"
@@ -87,4 +88,33 @@ func benchWatch(b *testing.B, body []byte, format Format) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// BenchmarkSkipJSON is why the scanner is written by hand: it finds the end of an object, which
+// is most of what a list costs.
+func BenchmarkSkipJSON(b *testing.B) {
+	object := encodePod(JSON, makePod(1))
+	b.Run("wire", func(b *testing.B) {
+		b.SetBytes(int64(len(object)))
+		b.ReportAllocs()
+		for b.Loop() {
+			w := window{buf: object}
+			if _, _, _, err := w.skipValue(); err != nil || w.pos != len(object) {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("jsontext", func(b *testing.B) {
+		b.SetBytes(int64(len(object)))
+		b.ReportAllocs()
+		r := bytes.NewReader(nil)
+		d := jsontext.NewDecoder(r, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+		for b.Loop() {
+			r.Reset(object)
+			d.Reset(r, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+			if err := d.SkipValue(); err != nil || d.InputOffset() != int64(len(object)) {
+				b.Fatal(err)
+			}
+		}
+	})
 }
