@@ -30,7 +30,7 @@ func checkNode(s *props) []error {
 	add(checkList(s))
 	add(checkEmbedded(s))
 	if s.Nullable && len(s.Enum) > 0 {
-		add(fmt.Errorf("null cannot be one of the values of an enum for the API server, so that nullable has no effect; where Go writes null for a nil pointer, add omitempty"))
+		add(fmt.Errorf("nullable has no effect beside an enum: the API server never finds null in one; without nullable it takes null for an absent field"))
 	}
 	if len(errs) > 0 {
 		return errs // values cannot be judged by rules that are broken
@@ -135,8 +135,8 @@ func checkSetItem(item *props) error {
 	switch {
 	case item.Nullable:
 		return fmt.Errorf("the items of listType=set cannot be nullable")
-	case item.Type == "object" && (item.XMapType == nil || *item.XMapType != "atomic"):
-		return fmt.Errorf("the items of listType=set have to be scalars, or objects with mapType=atomic (items.mapType=atomic)")
+	case item.Type == "object":
+		return fmt.Errorf("listType=set of objects is not supported by server-side apply; use listType=map with a listMapKey, or listType=atomic")
 	case item.Type == "array" && item.XListType != nil && *item.XListType != "atomic":
 		return fmt.Errorf("lists inside listType=set have to be atomic, and this is %s", *item.XListType)
 	}
@@ -182,6 +182,9 @@ func checkValues(s *props) []error {
 	var errs []error
 	check := func(word string, rule *props, j apiextensionsv1.JSON) any {
 		v, err := decode(j)
+		if err == nil && v == nil {
+			err = fmt.Errorf("the API server drops null here; leave the word out")
+		}
 		if err == nil {
 			err = fitsSchema(rule, v, "")
 		}

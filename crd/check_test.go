@@ -44,7 +44,7 @@ func TestCombinationErrors(t *testing.T) {
 		AA []Item            `json:"aa" schema:"listType=map,listMapKey=name,items.nullable"`
 		AB map[string]string `json:"ab" schema:"embeddedResource"`
 		AC struct{}          `json:"ac" schema:"embeddedResource"`
-		AD *string           `json:"ad" schema:"enum=a"`
+		AD *string           `json:"ad" schema:"enum=a,nullable"`
 		AE any               `json:"ae" schema:"listMapKey=a"`
 		AF any               `json:"af" schema:"embeddedResource"`
 		AG string            `json:"ag" schema:"type=string,intOrString"`
@@ -57,7 +57,7 @@ func TestCombinationErrors(t *testing.T) {
 		`Spec.AA: the items of listType=map cannot be nullable`,
 		`Spec.AB: embeddedResource is for objects with fields, not for maps`,
 		`Spec.AC: embeddedResource of an object without fields needs preserveUnknownFields, or the API server drops its content`,
-		`Spec.AD: null cannot be one of the values of an enum for the API server, so that nullable has no effect; where Go writes null for a nil pointer, add omitempty`,
+		`Spec.AD: nullable has no effect beside an enum: the API server never finds null in one; without nullable it takes null for an absent field`,
 		`Spec.AE: "listMapKey" has no meaning for any JSON`,
 		`Spec.AF: "embeddedResource" has no meaning for any JSON`,
 		`Spec.AG: "intOrString" and "type" exclude each other`,
@@ -86,7 +86,7 @@ func TestCombinationErrors(t *testing.T) {
 		`Spec.U: listMapKey "words" has to be a scalar, and is of type array`,
 		`Spec.V: listMapKey "name" stands twice`,
 		`Spec.W: listType=map is for lists of objects`,
-		`Spec.X: the items of listType=set have to be scalars, or objects with mapType=atomic (items.mapType=atomic)`,
+		`Spec.X: listType=set of objects is not supported by server-side apply; use listType=map with a listMapKey, or listType=atomic`,
 		`Spec.Y: lists inside listType=set have to be atomic, and this is set`,
 		`Spec.Z: the items of listType=set cannot be nullable`,
 	)
@@ -167,6 +167,8 @@ func TestValueErrors(t *testing.T) {
 		`Spec.V: default: conut: the schema has no such field; did you mean "count"?`,
 		`Spec.W: default: list: [1,2] is above maxItems 1: it has 2`,
 		`Spec.X: example: {"count":1,"name":"abc"} is above maxProperties 1: it has 2`,
-		`Spec.Z: default: null is not allowed`,
+		`Spec.Y: "default" has null, which the API server drops here; if the text is meant, put it in quotes: 'null'`,
+		`Spec.Y: "example" has null, which the API server drops here; if the text is meant, put it in quotes: 'null'`,
+		`Spec.Z: default: the API server drops null here; leave the word out`,
 	)
 }

@@ -13,8 +13,9 @@ type field struct {
 	// owner is the struct that declares it, and declared its Go form.
 	owner    reflect.Type
 	declared reflect.StructField
-	// optional says that JSON may lack it, null that Go writes null for a nil pointer.
-	optional, null bool
+	// optional says that JSON may lack it. A nil pointer without omitempty is written as null,
+	// which the API server takes for absent.
+	optional bool
 }
 
 // level is a struct whose fields are promoted to one depth.
@@ -91,27 +92,24 @@ func (b *builder) readField(l level, sf reflect.StructField) (field, *level) {
 		b.bad.add(at, "has no JSON name; name it as in json:%q, or leave it out with json:\"-\"", lowerCamel(sf.Name))
 		return field{}, nil
 	}
-	f := field{name: name, at: at, typ: sf.Type, owner: l.typ, declared: sf, optional: l.optional}
+	f := field{name: name, at: at, typ: sf.Type, owner: l.typ, declared: sf}
+	f.optional = l.optional || sf.Type.Kind() == reflect.Pointer
 	b.readOptions(&f, strings.Split(options, ","))
 	return f, nil
 }
 
 // readOptions reads what stands behind the name in a json tag.
 func (b *builder) readOptions(f *field, options []string) {
-	omitted := false
 	for _, option := range options {
 		switch option {
 		case "omitempty", "omitzero":
-			omitted = true
+			f.optional = true
 		case "inline", "embed":
 			b.bad.add(f.at, "the json option %q works on embedded structs without a name only", option)
 		case "string":
 			b.bad.add(f.at, "the json option \"string\" hides the type from the schema; use a string field")
 		}
 	}
-	isPointer := f.typ.Kind() == reflect.Pointer
-	f.optional = f.optional || omitted || isPointer
-	f.null = isPointer && !omitted
 }
 
 func deref(t reflect.Type) reflect.Type {

@@ -86,7 +86,6 @@ type OptionalSpec struct {
 	OmitZero        string              `json:"omitZero,omitzero"`
 	Pointer         *string             `json:"pointer,omitempty"`
 	Null            *string             `json:"null"`
-	NotNull         *string             `json:"notNull" schema:"nullable=false"`
 	Default         string              `json:"default" schema:"default=x"`
 	ByWord          string              `json:"byWord" schema:"optional"`
 	RequiredPointer *resource.Quantity  `json:"requiredPointer,omitempty" schema:"required"`
@@ -174,7 +173,6 @@ type NestedSpec struct {
 	Ports     []Port             `json:"ports,omitempty" schema:"listType=map,listMapKey=name,maxItems=8"`
 	Twofold   []Port             `json:"twofold,omitempty" schema:"listType=map,listMapKey=name|number"`
 	Set       []string           `json:"set,omitempty" schema:"listType=set,items.minLength=1"`
-	Objects   []Port             `json:"objects,omitempty" schema:"listType=set,items.mapType=atomic"`
 	Pointers  []*Port            `json:"pointers,omitempty"`
 	Matrix    [][]float64        `json:"matrix,omitempty" schema:"items.items.minimum=0"`
 	Array     [3]string          `json:"array"`
@@ -220,7 +218,7 @@ type KeywordsSpec struct {
 	Number   float64              `json:"number" schema:"minimum=0.5,maximum=1e3,format=double,example=1.5"`
 	Boolean  bool                 `json:"boolean" schema:"default=true,enum=true"`
 	Either   intstr.IntOrString   `json:"either" schema:"default=80,enum=80|'80'|http"`
-	Nothing  *string              `json:"nothing,omitempty" schema:"nullable,default=null"`
+	Nothing  *string              `json:"nothing,omitempty" schema:"nullable,default='null',example=nothing"`
 	List     []string             `json:"list" schema:"minItems=1,maxItems=3,x-kubernetes-list-type=set,default='[\"a\",\"b\"]'"`
 	Keyed    []Port               `json:"keyed" schema:"x-kubernetes-list-type=map,x-kubernetes-list-map-keys=name,listMapKey=number"`
 	Object   Port                 `json:"object" schema:"minProperties=1,maxProperties=2,x-kubernetes-map-type=granular,default='{\"name\":\"x\",\"number\":1}'"`

@@ -82,11 +82,8 @@ func (b *builder) applyWords(n *node, words []word) {
 		b.bad.add(n.at, "type=array needs to say what its items are, as in items.type=string")
 	}
 	b.applyOwn(n, own[first:])
-	if len(b.bad.list) > before {
+	if len(words) == 0 || len(b.bad.list) > before {
 		return // what broken words leave behind would only mislead
-	}
-	if len(words) == 0 && !n.Nullable {
-		return // the type was checked where it is declared
 	}
 	for _, err := range checkNode(n.props) {
 		b.bad.add(n.at, "%w", err)

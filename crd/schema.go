@@ -206,7 +206,6 @@ func (b *builder) applyKnown(s *props, t reflect.Type) {
 func (b *builder) addField(object *props, f field) {
 	words := b.wordsOf(f)
 	s := b.schemaOf(f.typ, f.at, words)
-	s.Nullable = s.Nullable || f.null
 	if doc := b.docs.ofField(f); doc != "" {
 		s.Description = doc
 	}

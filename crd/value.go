@@ -22,8 +22,8 @@ import (
 func literal(s *props, v value) (*apiextensionsv1.JSON, error) {
 	_, isInteger := strconv.ParseInt(v.text, 10, 64)
 	asString := s.Type == "string" || s.XIntOrString && (v.quoted || isInteger != nil)
-	if s.Nullable && !v.quoted && v.text == "null" {
-		asString = false
+	if asString && !v.quoted && v.text == "null" {
+		return nil, fmt.Errorf("has null, which the API server drops here; if the text is meant, put it in quotes: 'null'")
 	}
 	if asString {
 		raw, err := json.Marshal(v.text)
