@@ -1,12 +1,14 @@
 package codec
 
 import (
+	"bytes"
 	"encoding/json/jsontext"
 	"encoding/json/v2"
 	"errors"
 	"fmt"
 	"maps"
 	"reflect"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -58,22 +60,27 @@ func EncodeApply(obj any, apiVersion, kind string, zero []string) ([]byte, error
 	if v.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("apply %s %s: an object is needed, not a %s", apiVersion, kind, typeName(v.Type()))
 	}
-	w := applyWriter{buf: make([]byte, 0, 512), sparse: isBuiltIn(v.Type())}
+	w := applyWriters.Get().(*applyWriter)
+	defer applyWriters.Put(w)
+	*w = applyWriter{buf: w.buf[:0], sparse: isBuiltIn(v.Type())}
 	if err := w.root(v, apiVersion, kind); err != nil {
 		return nil, explainApply(v.Type(), err)
 	}
 	if len(zero) > 0 {
 		return addZeroes(w.buf, v, w.sparse, zero)
 	}
-	return w.buf, nil
+	return bytes.Clone(w.buf), nil
 }
+
+// applyWriters keeps the buffers of applies that are done.
+var applyWriters = sync.Pool{New: func() any { return new(applyWriter) }}
 
 // sentAsIs reports whether the author of obj decided what is sent, field by field.
 func sentAsIs(obj any, v reflect.Value) bool {
 	if _, ok := obj.(runtime.ApplyConfiguration); ok {
 		return true
 	}
-	return v.Kind() == reflect.Map || encodesItself(v.Type())
+	return v.Kind() == reflect.Map || shapeOf(v.Type()).form == formOther && v.Kind() != reflect.Func
 }
 
 // withoutManagedFields returns object, or a copy of its upper two levels without them.

@@ -4,9 +4,11 @@ import (
 	"encoding/json/jsontext"
 	"encoding/json/v2"
 	"errors"
+	"hash/maphash"
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -18,7 +20,7 @@ var interfaceNumbers = json.UnmarshalFromFunc(func(dec *jsontext.Decoder, v *any
 	if rv := reflect.ValueOf(*v); rv.Kind() == reflect.Pointer && !rv.IsNil() {
 		return errors.ErrUnsupported
 	}
-	value, err := (&dynamicReader{dec: dec}).value()
+	value, err := readDynamic(dec)
 	*v = value
 	return err
 })
@@ -31,7 +33,7 @@ func (o *dynamicObject) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	if kind := dec.PeekKind(); kind != '{' && kind != jsontext.KindInvalid {
 		return &json.SemanticError{JSONKind: kind, GoType: reflect.TypeFor[unstructured.Unstructured](), Err: errors.New("an object is needed")}
 	}
-	value, err := (&dynamicReader{dec: dec, names: make(map[string]string)}).value()
+	value, err := readDynamic(dec)
 	if err != nil {
 		return err
 	}
@@ -43,7 +45,7 @@ func (o *dynamicObject) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 func decodeUnstructured(data []byte, u *unstructured.Unstructured) error {
 	var object dynamicObject
 	if err := json.Unmarshal(data, &object, decodeOptions); err != nil {
-		return explain("decode", reflect.TypeFor[unstructured.Unstructured](), err)
+		return explainDecode(reflect.TypeFor[unstructured.Unstructured](), data, err)
 	}
 	u.Object = object
 	return nil
@@ -51,9 +53,21 @@ func decodeUnstructured(data []byte, u *unstructured.Unstructured) error {
 
 // dynamicReader reads values whose type only the data knows.
 type dynamicReader struct {
-	dec *jsontext.Decoder
-	// names holds the member names read so far, which repeat a lot.
-	names map[string]string
+	dec     *jsontext.Decoder
+	strings stringCache
+}
+
+// readers keeps the caches of readers that are not in use: names and short texts are much the
+// same in every object.
+var readers = sync.Pool{New: func() any { return new(dynamicReader) }}
+
+func readDynamic(dec *jsontext.Decoder) (any, error) {
+	r := readers.Get().(*dynamicReader)
+	r.dec = dec
+	value, err := r.value()
+	r.dec = nil
+	readers.Put(r)
+	return value, err
 }
 
 func (r *dynamicReader) value() (any, error) {
@@ -63,8 +77,7 @@ func (r *dynamicReader) value() (any, error) {
 	case '[':
 		return r.array()
 	case '"':
-		raw, err := r.dec.ReadValue()
-		return unquote(raw), err
+		return r.text()
 	case '0':
 		raw, err := r.dec.ReadValue()
 		if err != nil {
@@ -85,7 +98,7 @@ func (r *dynamicReader) object() (any, error) {
 	}
 	object := make(map[string]any)
 	for r.dec.PeekKind() != '}' {
-		name, err := r.name()
+		name, err := r.text()
 		if err != nil {
 			return nil, err
 		}
@@ -113,19 +126,19 @@ func (r *dynamicReader) array() (any, error) {
 	return items, err
 }
 
-func (r *dynamicReader) name() (string, error) {
+func (r *dynamicReader) text() (string, error) {
 	raw, err := r.dec.ReadValue()
 	if err != nil {
 		return "", err
 	}
-	if known, ok := r.names[string(raw)]; ok {
-		return known, nil
+	inner := raw[1 : len(raw)-1]
+	for _, c := range inner {
+		if c == '\\' || c >= utf8.RuneSelf {
+			text, _ := jsontext.AppendUnquote(nil, raw) // invalid UTF-8 becomes U+FFFD, as in encoding/json
+			return string(text), nil
+		}
 	}
-	name := unquote(raw)
-	if r.names != nil {
-		r.names[string(raw)] = name
-	}
-	return name, nil
+	return r.strings.get(inner), nil
 }
 
 // number keeps what fits as an int64 and makes a float64 of the rest, by the rule of
@@ -146,17 +159,19 @@ func (r *dynamicReader) number(s string) (any, error) {
 	return f, nil
 }
 
-// unquote returns the text of a valid JSON string.
-func unquote(raw jsontext.Value) string {
-	if len(raw) < 2 {
-		return ""
+// stringCache saves the memory of strings that repeat. A string that falls into the place of
+// another replaces it.
+type stringCache [256]string
+
+var stringSeed = maphash.MakeSeed()
+
+func (c *stringCache) get(b []byte) string {
+	if len(b) == 0 || len(b) > 64 {
+		return string(b)
 	}
-	inner := raw[1 : len(raw)-1]
-	for _, c := range inner {
-		if c == '\\' || c >= utf8.RuneSelf {
-			text, _ := jsontext.AppendUnquote(nil, raw) // invalid UTF-8 becomes U+FFFD, as in encoding/json
-			return string(text)
-		}
+	place := &c[maphash.Bytes(stringSeed, b)%uint64(len(c))]
+	if *place != string(b) {
+		*place = string(b)
 	}
-	return string(inner)
+	return *place
 }

@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"bytes"
 	jsonv1 "encoding/json"
 	"encoding/json/jsontext"
 	"encoding/json/v2"
@@ -36,6 +37,30 @@ func (e *Error) Error() string {
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.err }
+
+// explainDecode is explain for an error of reading data, which it quotes where it can.
+func explainDecode(t reflect.Type, data []byte, err error) error {
+	if semantic, ok := errors.AsType[*json.SemanticError](err); ok && len(semantic.JSONValue) == 0 {
+		if value := scalarAt(data, semantic.ByteOffset); value.Kind() == semantic.JSONKind {
+			semantic.JSONValue = value
+		}
+	}
+	return explain("decode", t, err)
+}
+
+// scalarAt returns the string, number or boolean at an offset of data.
+func scalarAt(data []byte, offset int64) jsontext.Value {
+	if offset < 0 || offset >= int64(len(data)) {
+		return nil
+	}
+	dec := jsontext.NewDecoder(bytes.NewReader(data[offset:]))
+	switch dec.PeekKind() {
+	case '"', '0', 't', 'f':
+		value, _ := dec.ReadValue()
+		return value
+	}
+	return nil
+}
 
 // explain turns an error of encoding/json, of either version, into an [Error].
 func explain(action string, t reflect.Type, err error) error {

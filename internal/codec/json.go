@@ -73,7 +73,7 @@ func DecodeJSON(data []byte, into any) error {
 		return decodeUnstructured(data, u)
 	}
 	if err := json.Unmarshal(data, into, traitsOf(t).options()); err != nil {
-		return explain("decode", t, err)
+		return explainDecode(t, data, err)
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func typedMap(object map[string]any, apiVersion, kind string) map[string]any {
 // pointers to structs that have both as strings, which is nearly every object there is.
 func typedCopy(obj any, apiVersion, kind string) (any, bool) {
 	p := reflect.ValueOf(obj)
-	if p.Elem().Kind() != reflect.Struct || encodesItself(p.Elem().Type()) {
+	if shapeOf(p.Elem().Type()).form != formStruct {
 		return nil, false
 	}
 	v, k := textField(p.Elem().Type(), "apiVersion"), textField(p.Elem().Type(), "kind")

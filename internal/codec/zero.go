@@ -102,7 +102,7 @@ func (z zeroer) field(object map[string]any, v reflect.Value, steps []step) erro
 		value = reflect.Zero(f.typ)
 	}
 	if len(steps) == 1 {
-		return z.set(object, name, value)
+		return z.set(object, f, value)
 	}
 	value = pointedTo(value)
 	child, err := z.descend(object[name], value, steps[1:])
@@ -115,21 +115,26 @@ func (z zeroer) field(object map[string]any, v reflect.Value, steps []step) erro
 
 // descend follows steps into v and returns its JSON, changed.
 func (z zeroer) descend(node any, v reflect.Value, steps []step) (any, error) {
-	switch form := shapeOf(v.Type()).form; {
-	case form == formStruct:
+	name := steps[0].field
+	switch shapeOf(v.Type()).form {
+	case formStruct:
 		object, ok := node.(map[string]any)
 		if !ok {
 			object = make(map[string]any)
 		}
 		return object, z.field(object, v, steps)
-	case steps[0].field != "":
-		return nil, fmt.Errorf("a %s has no field %q", typeName(v.Type()), steps[0].field)
-	case form == formSlice || form == formArray:
+	case formSlice, formArray:
+		if name != "" {
+			return nil, fmt.Errorf("%s has no field %q; choose its elements with [key=value], [index] or [*]", typeName(v.Type()), name)
+		}
 		return node, z.elements(node, v, steps)
-	case form == formMap:
+	case formMap:
+		if name != "" {
+			return nil, fmt.Errorf("%s has no field %q; choose its values with [key] or [*]", typeName(v.Type()), name)
+		}
 		return node, z.entries(node, v, steps)
 	}
-	return nil, fmt.Errorf("nothing inside of a %s can be named", typeName(v.Type()))
+	return nil, fmt.Errorf("nothing inside of %s can be named", typeName(v.Type()))
 }
 
 // elements follows steps into the elements of a list that the first step chooses.
@@ -214,31 +219,47 @@ func (z zeroer) entries(node any, m reflect.Value, steps []step) error {
 }
 
 // set sends the zero value of a field.
-func (z zeroer) set(object map[string]any, name string, v reflect.Value) error {
+func (z zeroer) set(object map[string]any, f *field, v reflect.Value) error {
 	v = pointedTo(v)
 	if !isEmpty(v) {
-		return fmt.Errorf("it is set to %v, which is sent anyway", v)
+		return fmt.Errorf("it is set%s, which is sent anyway", shown(v))
 	}
-	if _, sent := object[name]; sent {
+	if _, sent := object[f.name]; sent {
 		return nil
 	}
 	w := applyWriter{sparse: z.sparse}
-	switch s := shapeOf(v.Type()); {
-	case v.Kind() == reflect.Slice && s.form == formSlice:
+	switch s := shapeOf(v.Type()); s.form {
+	case formSlice:
 		w.buf = []byte("[]")
-	case v.Kind() == reflect.Map && s.form == formMap:
+	case formMap:
 		w.buf = []byte("{}")
 	default:
 		if err := w.value(s, v); err != nil {
 			return err
+		}
+		if f.quoted {
+			w.quote(s, 0)
 		}
 	}
 	var node any
 	if err := DecodeJSON(w.buf, &node); err != nil {
 		return err
 	}
-	object[name] = node
+	object[f.name] = node
 	return nil
+}
+
+// shown returns words for a value that is short.
+func shown(v reflect.Value) string {
+	switch v.Kind() {
+	case reflect.Struct, reflect.Map, reflect.Slice, reflect.Array, reflect.Interface:
+		return ""
+	}
+	text := fmt.Sprint(v)
+	if len(text) > 100 {
+		return ""
+	}
+	return " to " + text
 }
 
 // isEmpty reports whether v is zero, or a list or map without anything in it.
@@ -265,10 +286,10 @@ func pointedTo(v reflect.Value) reflect.Value {
 func unknownField(t reflect.Type, s step) error {
 	names := fieldsOf(t).names()
 	if s.field == "" {
-		return fmt.Errorf("a %s is no list and no map: [%s] cannot follow it", typeName(t), s.choice)
+		return fmt.Errorf("%s is no list and no map: [%s] cannot follow it", typeName(t), s.choice)
 	}
 	if near := nearest(s.field, names); near != "" {
-		return fmt.Errorf("a %s has no field %q; did you mean %q?", typeName(t), s.field, near)
+		return fmt.Errorf("%s has no field %q; did you mean %q?", typeName(t), s.field, near)
 	}
-	return fmt.Errorf("a %s has no field %q, only %s", typeName(t), s.field, strings.Join(names, ", "))
+	return fmt.Errorf("%s has no field %q, only %s", typeName(t), s.field, strings.Join(names, ", "))
 }
