@@ -54,7 +54,7 @@ func TestDescriptors(t *testing.T) {
 		if diff := cmp.Diff(&test.want, test.got()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.what, diff)
 		}
-		if test.got() != test.got() {
+		if one, two := test.got(), test.got(); one != two {
 			t.Errorf("%s: two calls give two pointers", test.what)
 		}
 	}
@@ -125,7 +125,7 @@ func TestSubresources(t *testing.T) {
 		if diff := cmp.Diff(&test.want, test.got()); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
-		if test.got() != test.got() {
+		if one, two := test.got(), test.got(); one != two {
 			t.Error("two calls give two pointers")
 		}
 	}

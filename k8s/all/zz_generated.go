@@ -46,6 +46,7 @@ func kinds() []Kind {
 		kind(core.Bindings),
 		kind(core.ComponentStatuses),
 		kind(core.ConfigMaps),
+		//lint:ignore SA1019 it is served
 		kind(core.Endpoints),
 		kind(core.Events),
 		kind(core.LimitRanges),

@@ -62,6 +62,10 @@ var ConfigMaps = resource.DefineNamespaced[corev1.ConfigMap](resource.Info{
 //
 // Namespaced. Short names: ep. Verbs: create, delete, deletecollection, get, list, patch,
 // update, watch.
+//
+// Deprecated: This API is deprecated in v1.33+. Use discoveryv1.EndpointSlice.
+//
+//lint:ignore SA1019 it is served
 var Endpoints = resource.DefineNamespaced[corev1.Endpoints](resource.Info{
 	Version:    "v1",
 	Kind:       "Endpoints",

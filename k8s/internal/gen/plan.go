@@ -26,6 +26,8 @@ type variable struct {
 	types  string   // type arguments
 	sub    string   // name of the subresource; empty for a kind
 	info   info
+
+	deprecated string // why; empty for most
 }
 
 type info struct {
@@ -92,6 +94,9 @@ func (p *pkg) add(k *kind, types map[groupVersion]*goPackage) error {
 		return err
 	}
 	v := variable{name: variableOf(k.Kind, k.Name), define: "DefineCluster", types: parent}
+	if t := types[groupVersion{p.group, p.version}]; t != nil {
+		v.deprecated = t.deprecated[k.Kind]
+	}
 	if k.Namespaced {
 		v.define = "DefineNamespaced"
 	}
@@ -158,11 +163,15 @@ func kindDoc(p *pkg, k *kind, v variable) []string {
 	if k.Namespaced {
 		scope, namespace = "Namespaced.", "/namespaces/{namespace}"
 	}
-	return []string{
+	doc := []string{
 		fmt.Sprintf("%s describes %s %s, objects of type [%s], at %s%s/%s.", v.name, groupVersion{p.group, p.version}, k.Kind, v.types, root(p), namespace, k.Name),
 		scope + sentence("Short names", k.ShortNames) + sentence("Categories", k.Categories) +
 			sentence("Verbs", k.Verbs) + sentence("Subresources", v.info.Subresources),
 	}
+	if v.deprecated != "" {
+		doc = append(doc, "Deprecated: "+v.deprecated)
+	}
+	return doc
 }
 
 func subresourceDoc(k *kind, v variable) []string {

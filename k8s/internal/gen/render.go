@@ -17,6 +17,9 @@ const (
 	generatedGo = "zz_generated.go"
 )
 
+// ignoreDeprecated says to staticcheck that a deprecated kind is meant.
+const ignoreDeprecated = "//lint:ignore SA1019 it is served\n"
+
 // file is a file to be written, its path relative to the root of the module.
 type file struct {
 	path string
@@ -99,6 +102,9 @@ func writeComment(b *bytes.Buffer, paragraphs []string) {
 func (v variable) write(b *bytes.Buffer) {
 	b.WriteString("\n")
 	writeComment(b, v.doc)
+	if v.deprecated != "" {
+		b.WriteString("//\n" + ignoreDeprecated)
+	}
 	fmt.Fprintf(b, "var %s = resource.%s[%s](", v.name, v.define, v.types)
 	if v.sub != "" {
 		fmt.Fprintf(b, "%q, ", v.sub)

@@ -43,7 +43,9 @@ func (p *pkg) entry(v variable) string {
 		return ", subresource(" + name + ")"
 	case "DefineConnection":
 		return ", connection(" + name + ")"
-	default:
-		return "kind(" + name
 	}
+	if v.deprecated != "" {
+		return ignoreDeprecated + "kind(" + name
+	}
+	return "kind(" + name
 }

@@ -11,7 +11,7 @@ import (
 func indexSource(packages []*pkg, release string) []byte {
 	var b bytes.Buffer
 	b.WriteString(header)
-	b.WriteString("// # Packages\n//\n")
+	b.WriteString("// Package k8s covers these groups and versions:\n//\n")
 	for _, p := range packages {
 		fmt.Fprintf(&b, "//   - k8s/%s: %s %s\n", p.folder, cmp.Or(p.group, "the core group"), p.version)
 	}

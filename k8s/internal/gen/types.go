@@ -16,9 +16,10 @@ import (
 // goPackage is a package of API types.
 type goPackage struct {
 	importPath string
-	alias      string          // corev1
-	types      map[string]bool // every type's name
-	protobuf   map[string]bool // the types with an Unmarshal method
+	alias      string            // corev1
+	types      map[string]bool   // every type's name
+	protobuf   map[string]bool   // the types with an Unmarshal method
+	deprecated map[string]string // why a type is deprecated, for those that are
 }
 
 // groupVersion is the key of a package of API types.
@@ -70,13 +71,13 @@ func readPackage(dir string) (group string, p *goPackage, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	p = &goPackage{types: map[string]bool{}, protobuf: map[string]bool{}}
+	p = &goPackage{types: map[string]bool{}, protobuf: map[string]bool{}, deprecated: map[string]string{}}
 	found := false
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution|parser.ParseComments)
 		if err != nil {
 			return "", nil, err
 		}
@@ -104,6 +105,9 @@ func (p *goPackage) add(decl ast.Decl) (groupName string, ok bool) {
 			switch spec := spec.(type) {
 			case *ast.TypeSpec:
 				p.types[spec.Name.Name] = true
+				if _, why, ok := strings.Cut("\n"+decl.Doc.Text(), "\n\nDeprecated: "); ok {
+					p.deprecated[spec.Name.Name], _, _ = strings.Cut(why, "\n\n")
+				}
 			case *ast.ValueSpec:
 				if name, is := groupNameOf(spec); is {
 					groupName, ok = name, true
