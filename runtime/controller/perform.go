@@ -12,7 +12,7 @@ import (
 
 // call is one run of a key.
 type call struct {
-	*runContext
+	runContext
 	key objectKey
 	obj any // what the reconciler is called with; nil before
 }
@@ -20,7 +20,7 @@ type call struct {
 // perform does one run of a key. ctx is that of all runs.
 func (e *engine) perform(ctx context.Context, r *run[objectKey]) {
 	returned := false
-	c := &call{runContext: &runContext{ctx, r.reason, r.attempt}, key: r.key}
+	c := &call{runContext: runContext{ctx, r.reason, r.attempt}, key: r.key}
 	defer func() {
 		if !returned { // the user's code has called runtime.Goexit, which nothing can stop
 			r.outcome = e.failed(c, Await(), &PanicError{Stack: debug.Stack()})
@@ -39,6 +39,9 @@ func (e *engine) reconcileKey(c *call) outcome {
 		e.counts.absent.Add(1)
 		return outcome{}
 	}
+	if c.reason.Kind == Deleted { // and made again before the run began
+		c.reason = Reason{Kind: Updated}
+	}
 	e.debug(c, "reconcile begins")
 	e.counts.reconciled.Add(1)
 	action, err := e.callReconciler(c, raw)
@@ -52,7 +55,7 @@ func (e *engine) reconcileKey(c *call) outcome {
 func (e *engine) callReconciler(c *call, raw *resource.Raw) (action Action, err error) {
 	err = contain(func() (err error) {
 		if c.obj, err = e.decode(raw); err == nil {
-			action, err = e.reconcile(c.runContext, c.obj)
+			action, err = e.reconcile(&c.runContext, c.obj)
 		}
 		return err
 	})
@@ -113,7 +116,7 @@ func (e *engine) askUser(c *call, err error) (o outcome, decided bool) {
 	}
 	var action Action
 	if failure := contain(func() error {
-		action = e.onError(c.runContext, c.obj, err, c.attempt)
+		action = e.onError(&c.runContext, c.obj, err, c.attempt)
 		return nil
 	}); failure != nil {
 		e.log.LogAttrs(c, slog.LevelError, "the hook of OnError failed", append(e.attrs(c), errorAttrs(failure)...)...)
@@ -143,7 +146,7 @@ func (e *engine) takeGone(key objectKey) []*resource.Raw {
 // used again at once.
 func (e *engine) tellDeleted(c *call, last *resource.Raw) {
 	err := contain(func() error {
-		e.onDeleted(&runContext{c.runContext.Context, Reason{Kind: Deleted}, 1}, last)
+		e.onDeleted(&runContext{c.Context, Reason{Kind: Deleted}, 1}, last)
 		return nil
 	})
 	if err != nil {

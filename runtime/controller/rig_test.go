@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"iter"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -190,4 +192,28 @@ func (b *lockedBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.buf.String()
+}
+
+// wantSorted is want for lines that come at the same time in any order.
+func (r *rig) wantSorted(t *testing.T, want ...string) {
+	t.Helper()
+	synctest.Wait()
+	r.mu.Lock()
+	slices.Sort(r.lines)
+	r.mu.Unlock()
+	r.want(t, want...)
+}
+
+// yields returns what yields refs, and then waits for the end.
+func yields(refs ...resource.Ref[realm]) func(context.Context) iter.Seq[resource.Ref[realm]] {
+	return func(ctx context.Context) iter.Seq[resource.Ref[realm]] {
+		return func(yield func(resource.Ref[realm]) bool) {
+			for _, ref := range refs {
+				if !yield(ref) {
+					return
+				}
+			}
+			<-ctx.Done()
+		}
+	}
 }
