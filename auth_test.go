@@ -119,6 +119,22 @@ func TestTokenFile(t *testing.T) {
 	})
 }
 
+// A token beside the file stands in until the file is there.
+func TestTokenStandsInForFile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "token")
+		g := &gate{}
+		tr := testTransport(t, &Config{Transport: g, BearerTokenFile: path, BearerToken: "given\n"})
+		do(t, tr, newRequest(t, tr, "GET", "/api", ""))
+		writeFile(t, path, "read")
+		time.Sleep(time.Minute)
+		do(t, tr, newRequest(t, tr, "GET", "/api", ""))
+		if diff := cmp.Diff([]string{"Bearer given", "Bearer read"}, g.seen); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
 // A 401 makes the file be read again, and the request be sent once more if the token is another.
 func TestUnauthorizedRefreshesOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

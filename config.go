@@ -268,11 +268,11 @@ func (c *Config) validate() error {
 	case c.Insecure && (len(c.CAData) > 0 || c.CAFile != ""):
 		return errors.New("Config.Insecure excludes CAData and CAFile: with it the server's certificate is not looked at")
 	case cert && !key:
-		return errors.New("Config has a client certificate without its key; set KeyData or KeyFile")
+		return errors.New("the Config has a client certificate without its key; set KeyData or KeyFile")
 	case key && !cert:
-		return errors.New("Config has a client key without its certificate; set CertData or CertFile")
+		return errors.New("the Config has a client key without its certificate; set CertData or CertFile")
 	case token && (c.Username != "" || c.Password != ""):
-		return errors.New("Config has both a bearer token and a username or password; only one of them can be sent")
+		return errors.New("the Config has both a bearer token and a username or password; only one of them can be sent")
 	case c.Impersonate.User == "" && !c.Impersonate.isZero():
 		return errors.New("Config.Impersonate has a UID, Groups or Extra without a User")
 	case c.MaxRetries < 0:

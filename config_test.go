@@ -172,6 +172,9 @@ func noSecret(t *testing.T, how, got string) {
 }
 
 func TestUserAgent(t *testing.T) {
+	if got := strings.Map(tokenRune, "my tool/(größe)"); got != "my_tool__gr__e_" {
+		t.Errorf("product name = %q", got)
+	}
 	got := defaultUserAgent()
 	want := regexp.MustCompile(`^kube\.test/\S+ \(` + runtime.GOOS + `/` + runtime.GOARCH + `\) kube/\S+$`)
 	if !want.MatchString(got) {

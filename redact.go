@@ -25,9 +25,6 @@ func (c Config) String() string {
 	return b.String()
 }
 
-// GoString is String: %#v shows no more than %v does.
-func (c Config) GoString() string { return c.String() }
-
 // Format implements [fmt.Formatter], so that no verb shows a secret.
 func (c Config) Format(f fmt.State, verb rune) {
 	if verb == 'q' {

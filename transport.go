@@ -87,11 +87,14 @@ func rewind(req *http.Request) (again *http.Request, ok bool) {
 }
 
 // discard gives up a response. What little it says is read first, without which an HTTP/1.1 connection
-// could not be used again.
+// could not be used again; a body of unknown length may never end, and is not waited for.
 func discard(resp *http.Response) {
 	if resp == nil {
 		return
 	}
-	io.CopyN(io.Discard, resp.Body, 4<<10)
+	const little = 4 << 10
+	if resp.ContentLength >= 0 && resp.ContentLength <= little {
+		io.CopyN(io.Discard, resp.Body, little)
+	}
 	resp.Body.Close()
 }

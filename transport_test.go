@@ -316,7 +316,7 @@ func TestRequestIsNotChanged(t *testing.T) {
 	}
 }
 
-func TestRequestInfo(t *testing.T) {
+func TestRequestInfoFrom(t *testing.T) {
 	if _, ok := RequestInfoFrom(t.Context()); ok {
 		t.Error("a context of nothing has request info")
 	}

@@ -3,6 +3,7 @@ package kubeconfig_test
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -86,6 +87,15 @@ colour: blue
 	}
 	if u := c.User("u"); u == nil || u.User.Token != "secret" || u.User.Password != "" {
 		t.Errorf("user = %v", u)
+	}
+}
+
+func TestMerge(t *testing.T) {
+	c := parse(t, "extensions: [{name: a, extension: 1}]\nred: 1\n")
+	c.Merge(parse(t, "apiVersion: v1\nkind: Config\nextensions: [{name: a, extension: 2}, {name: b, extension: 3}]\nred: 2\nblue: 2\n"))
+	got := fmt.Sprint(c.APIVersion, c.Kind, c.Extensions[0].Extension, c.Extensions[1].Extension, c.Other["red"], c.Other["blue"], len(c.Extensions))
+	if want := "v1Config1 3 1 2 2"; got != want {
+		t.Errorf("merged: %s, want %s", got, want)
 	}
 }
 

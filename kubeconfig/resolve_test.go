@@ -2,6 +2,7 @@ package kubeconfig_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -109,6 +110,18 @@ func TestResolveErrors(t *testing.T) {
 	}
 	if _, err := (&kubeconfig.Config{}).Resolve(nil); !errors.Is(err, kubeconfig.ErrEmpty) {
 		t.Errorf("error = %v, want ErrEmpty", err)
+	}
+}
+
+// An error that lists what there is stays readable where there is a lot.
+func TestManyNames(t *testing.T) {
+	c := &kubeconfig.Config{}
+	for i := range 30 {
+		c.Contexts = append(c.Contexts, kubeconfig.NamedContext{Name: fmt.Sprintf("c%02d", i)})
+	}
+	_, err := c.Resolve(nil)
+	if err == nil || !strings.HasSuffix(err.Error(), `"c08", "c09" and 20 others`) {
+		t.Errorf("error = %v", err)
 	}
 }
 

@@ -31,9 +31,6 @@ func (s Secret) String() string {
 	return redacted
 }
 
-// GoString is String.
-func (s Secret) GoString() string { return fmt.Sprintf("%q", s.String()) }
-
 // Format implements [fmt.Formatter] for every verb.
 func (s Secret) Format(f fmt.State, verb rune) { formatAs(f, verb, s.String()) }
 
@@ -53,9 +50,6 @@ func (d Data) String() string {
 	}
 	return fmt.Sprintf("[%d bytes]", len(d))
 }
-
-// GoString is String.
-func (d Data) GoString() string { return fmt.Sprintf("%q", d.String()) }
 
 // Format implements [fmt.Formatter] for every verb.
 func (d Data) Format(f fmt.State, verb rune) { formatAs(f, verb, d.String()) }
@@ -122,9 +116,6 @@ var encodeSecrets = json.JoinMarshalers(
 // String lists what is set, without secrets.
 func (u User) String() string { return "User" + printed(u.attributes()) }
 
-// GoString is String.
-func (u User) GoString() string { return u.String() }
-
 // Format implements [fmt.Formatter] for every verb.
 func (u User) Format(f fmt.State, verb rune) { formatAs(f, verb, u.String()) }
 
@@ -160,9 +151,6 @@ func (u User) attributes() []slog.Attr {
 // String names the provider and its settings, without their values.
 func (a AuthProvider) String() string { return "AuthProvider" + printed(a.attributes()) }
 
-// GoString is String.
-func (a AuthProvider) GoString() string { return a.String() }
-
 // Format implements [fmt.Formatter] for every verb.
 func (a AuthProvider) Format(f fmt.State, verb rune) { formatAs(f, verb, a.String()) }
 
@@ -181,9 +169,6 @@ func (a AuthProvider) attributes() []slog.Attr {
 // String names the program and its environment variables; arguments are counted only, since they
 // may be secrets.
 func (e Exec) String() string { return "Exec" + printed(e.attributes()) }
-
-// GoString is String.
-func (e Exec) GoString() string { return e.String() }
 
 // Format implements [fmt.Formatter] for every verb.
 func (e Exec) Format(f fmt.State, verb rune) { formatAs(f, verb, e.String()) }
