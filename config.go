@@ -275,6 +275,8 @@ func (c *Config) validate() error {
 		return errors.New("the Config has both a bearer token and a username or password; only one of them can be sent")
 	case c.Impersonate.User == "" && !c.Impersonate.isZero():
 		return errors.New("Config.Impersonate has a UID, Groups or Extra without a User")
+	case slices.ContainsFunc(c.Wrap, isNilMiddleware):
+		return errors.New("Config.Wrap has an entry that is nil")
 	case c.MaxRetries < 0:
 		return fmt.Errorf("Config.MaxRetries is %d; use DisableRetry to send requests once", c.MaxRetries)
 	case c.Transport != nil && c.shapesConnections():
@@ -282,6 +284,8 @@ func (c *Config) validate() error {
 	}
 	return nil
 }
+
+func isNilMiddleware(wrap func(http.RoundTripper) http.RoundTripper) bool { return wrap == nil }
 
 func (c *Config) shapesConnections() bool {
 	return c.usesTLSFields() || c.ProxyURL != "" || c.Dial != nil || c.Protocols != nil || c.DisableCompression

@@ -84,6 +84,7 @@ func TestConfigErrors(t *testing.T) {
 		{"insecure with an authority", &Config{Insecure: true, CAData: []byte("x")}, "Config.Insecure excludes CAData"},
 		{"certificate without key", &Config{CertData: []byte("x")}, "a client certificate without its key"},
 		{"key without certificate", &Config{KeyFile: "x"}, "a client key without its certificate"},
+		{"nil middleware", &Config{Wrap: make([]func(http.RoundTripper) http.RoundTripper, 1)}, "Config.Wrap has an entry that is nil"},
 		{"negative retries", &Config{MaxRetries: -1}, "Config.MaxRetries is -1; use DisableRetry"},
 		{"transport and TLS", &Config{Transport: warned(), ServerName: "x"}, "Config.Transport excludes the TLS fields"},
 		{"transport and proxy", &Config{Transport: warned(), ProxyURL: "http://x"}, "Config.Transport excludes the TLS fields"},

@@ -12,16 +12,15 @@ import (
 )
 
 const (
-	dialTimeout         = 30 * time.Second
-	keepAlive           = 30 * time.Second
-	handshakeTimeout    = 10 * time.Second
-	idleConnTimeout     = 90 * time.Second
-	idleConnsPerHost    = 25
-	http2PingAfter      = 30 * time.Second
-	http2PingTimeout    = 15 * time.Second
-	http2FrameSize      = 64 << 10
-	fileReloadInterval  = time.Minute
-	maxResponseHeaderKB = 1024
+	dialTimeout        = 30 * time.Second
+	keepAlive          = 30 * time.Second
+	handshakeTimeout   = 10 * time.Second
+	idleConnTimeout    = 90 * time.Second
+	idleConnsPerHost   = 25
+	http2PingAfter     = 30 * time.Second
+	http2PingTimeout   = 15 * time.Second
+	http2FrameSize     = 64 << 10
+	fileReloadInterval = time.Minute
 )
 
 // connections is the innermost RoundTripper: the pool of connections to the server.
@@ -61,16 +60,15 @@ func newConnections(c *Config, proxy *proxies) (*connections, error) {
 // any number of requests and watches over one connection.
 func (p *connections) newPool(tlsConfig *tls.Config) *http.Transport {
 	return &http.Transport{
-		Proxy:                  p.proxy.forRequest,
-		DialContext:            p.proxy.dial,
-		TLSClientConfig:        tlsConfig,
-		TLSHandshakeTimeout:    handshakeTimeout,
-		DisableCompression:     p.cfg.DisableCompression,
-		MaxIdleConnsPerHost:    idleConnsPerHost,
-		IdleConnTimeout:        idleConnTimeout,
-		MaxResponseHeaderBytes: maxResponseHeaderKB << 10,
-		ForceAttemptHTTP2:      true,
-		Protocols:              p.cfg.Protocols,
+		Proxy:               p.proxy.forRequest,
+		DialContext:         p.proxy.dial,
+		TLSClientConfig:     tlsConfig,
+		TLSHandshakeTimeout: handshakeTimeout,
+		DisableCompression:  p.cfg.DisableCompression,
+		MaxIdleConnsPerHost: idleConnsPerHost,
+		IdleConnTimeout:     idleConnTimeout,
+		ForceAttemptHTTP2:   true,
+		Protocols:           p.cfg.Protocols,
 		// A connection that died without a word (a VPN that dropped, a NAT entry that expired)
 		// is found by a ping, and all its watches start over.
 		// Frames of four times the usual size make a large list cost less, and a connection 64 KiB.

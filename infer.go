@@ -16,21 +16,27 @@ import (
 // A kubeconfig that is there and cannot be used is an error, also in a pod: going on with
 // the service account would mean to act as somebody else, perhaps on another cluster.
 func InferConfig() (*Config, error) {
-	loaded, err := kubeconfig.LoadDefault()
+	cfg, err := fromKubeconfig("", nil)
 	if err == nil {
-		var cfg *Config
-		if cfg, err = ConfigFromLoaded(loaded, nil); err == nil {
-			return cfg, nil
-		}
+		return cfg, nil
 	}
-	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, kubeconfig.ErrEmpty) || isFileOfUser(err) {
-		return nil, err
+	if !isAbsent(err) {
+		return nil, prefixed(err)
 	}
-	cfg, inClusterErr := InClusterConfig()
+	cfg, inClusterErr := inClusterConfig(os.Getenv, serviceAccountDir)
 	if inClusterErr != nil {
 		return nil, fmt.Errorf("kube: no cluster to talk to: %w; %w", err, inClusterErr)
 	}
 	return cfg, nil
+}
+
+// isAbsent reports whether err says that there is no kubeconfig, or nothing in it.
+func isAbsent(err error) bool {
+	if errors.Is(err, kubeconfig.ErrEmpty) {
+		return true
+	}
+	var e *fileError
+	return errors.Is(err, fs.ErrNotExist) && !errors.As(err, &e)
 }
 
 // KubeconfigOptions choose something else than the current context of a kubeconfig and its parts.
@@ -53,31 +59,47 @@ type KubeconfigOptions struct {
 //
 // Users with an exec plugin or an auth-provider are refused for the time being.
 func ConfigFromKubeconfig(path string, opts *KubeconfigOptions) (*Config, error) {
+	cfg, err := fromKubeconfig(path, opts)
+	if err != nil {
+		return nil, prefixed(err)
+	}
+	return cfg, nil
+}
+
+// ConfigFromLoaded is [ConfigFromKubeconfig] for a kubeconfig that has been loaded, or put
+// together, with package kubeconfig.
+func ConfigFromLoaded(loaded *kubeconfig.Config, opts *KubeconfigOptions) (*Config, error) {
+	cfg, err := fromLoaded(loaded, opts)
+	if err != nil {
+		return nil, prefixed(err)
+	}
+	return cfg, nil
+}
+
+func fromKubeconfig(path string, opts *KubeconfigOptions) (*Config, error) {
 	load := kubeconfig.LoadDefault
 	if path != "" {
 		load = func() (*kubeconfig.Config, error) { return kubeconfig.Load(path) }
 	}
 	loaded, err := load()
 	if err != nil {
-		return nil, prefixed(err)
+		return nil, err
 	}
-	return ConfigFromLoaded(loaded, opts)
+	return fromLoaded(loaded, opts)
 }
 
-// ConfigFromLoaded is [ConfigFromKubeconfig] for a kubeconfig that has been loaded, or put
-// together, with package kubeconfig.
-func ConfigFromLoaded(loaded *kubeconfig.Config, opts *KubeconfigOptions) (*Config, error) {
+func fromLoaded(loaded *kubeconfig.Config, opts *KubeconfigOptions) (*Config, error) {
 	overrides := kubeconfig.Overrides{}
 	if opts != nil {
 		overrides = kubeconfig.Overrides(*opts)
 	}
 	resolved, err := loaded.Resolve(&overrides)
 	if err != nil {
-		return nil, prefixed(err)
+		return nil, err
 	}
 	cfg, err := configOf(resolved)
 	if err != nil {
-		return nil, fmt.Errorf("kube: kubeconfig: %w", err)
+		return nil, fmt.Errorf("kubeconfig: %w", err)
 	}
 	return cfg, nil
 }
@@ -103,7 +125,10 @@ func configOf(r *kubeconfig.Resolved) (*Config, error) {
 	if err := c.validate(); err != nil {
 		return nil, fmt.Errorf("context %q (cluster %q, user %q): %w", r.ContextName, r.ClusterName, r.UserName, err)
 	}
-	return c, readableFiles(c, r)
+	if err := readableFiles(c, r); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 func addCluster(c *Config, from *kubeconfig.Cluster) {
@@ -162,16 +187,12 @@ func supported(u *kubeconfig.User) error {
 	return nil
 }
 
-// fileError is about a file that a kubeconfig names. It is not to be taken for a kubeconfig that is missing.
+// fileError is about a file that a kubeconfig names, and not to be taken for a kubeconfig that is
+// not there.
 type fileError struct{ err error }
 
 func (e *fileError) Error() string { return e.err.Error() }
 func (e *fileError) Unwrap() error { return e.err }
-
-func isFileOfUser(err error) bool {
-	var e *fileError
-	return errors.As(err, &e)
-}
 
 // readableFiles opens the files that c names: a wrong path is found here, where the entry that
 // holds it can be told.

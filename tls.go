@@ -47,7 +47,7 @@ func readTLSMaterial(c *Config) (m tlsMaterial, err error) {
 	return m, nil
 }
 
-// reloads reports whether handshakes depend on a file, which may be replaced.
+// reloadsTLS reports whether handshakes depend on a file, which may be replaced.
 func reloadsTLS(c *Config) bool {
 	return len(c.CAData) == 0 && c.CAFile != "" ||
 		len(c.CertData) == 0 && c.CertFile != "" ||
