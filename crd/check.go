@@ -19,6 +19,7 @@ func checkNode(s *props) []error {
 			errs = append(errs, err)
 		}
 	}
+	add(checkShape(s))
 	add(checkCounts("minLength", s.MinLength, "maxLength", s.MaxLength))
 	add(checkCounts("minItems", s.MinItems, "maxItems", s.MaxItems))
 	add(checkCounts("minProperties", s.MinProperties, "maxProperties", s.MaxProperties))
@@ -47,12 +48,17 @@ func checkCounts(lowName string, low *int64, highName string, high *int64) error
 
 func checkNumbers(s *props) error {
 	is, _ := typeOf(s)
+	low, high := formatRange(s.Format)
 	for _, bound := range []struct {
 		name  string
 		value *float64
 	}{{"minimum", s.Minimum}, {"maximum", s.Maximum}, {"multipleOf", s.MultipleOf}} {
-		if is == fitInteger && bound.value != nil && *bound.value != math.Trunc(*bound.value) {
+		switch {
+		case bound.value == nil:
+		case is == fitInteger && *bound.value != math.Trunc(*bound.value):
 			return fmt.Errorf("%s %s of an integer has to be whole", bound.name, show(*bound.value))
+		case *bound.value < low || *bound.value > high:
+			return fmt.Errorf("%s %s does not fit format %s", bound.name, show(*bound.value), s.Format)
 		}
 	}
 	switch {
@@ -333,8 +339,8 @@ func checkBranch(outer, branch *props) error {
 			return fmt.Errorf("field %q: %w", name, err)
 		}
 	}
-	for _, err := range checkJunctors(branch) {
-		return err
+	if errs := checkJunctors(branch); len(errs) > 0 {
+		return errs[0]
 	}
 	return nil
 }

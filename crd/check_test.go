@@ -45,12 +45,14 @@ func TestCombinationErrors(t *testing.T) {
 		AB map[string]string `json:"ab" schema:"embeddedResource"`
 		AC struct{}          `json:"ac" schema:"embeddedResource"`
 		AD *string           `json:"ad" schema:"enum=a,nullable"`
-		AE any               `json:"ae" schema:"listMapKey=a"`
+		AE any               `json:"ae" schema:"listMapKey=a,listType=set,mapType=atomic"`
 		AF any               `json:"af" schema:"embeddedResource"`
 		AG string            `json:"ag" schema:"type=string,intOrString"`
 		AH string            `json:"ah" schema:"type=text"`
 		AI string            `json:"ai" schema:"type=array"`
 		AJ string            `json:"aj" schema:"intOrString=false"`
+		AL uint32            `json:"al" schema:"format=int32"`
+		AK any               `json:"ak" schema:"preserveUnknownFields=false"`
 	}
 	same(t, faults[Spec](t),
 		`Spec.A: minLength 3 is above maxLength 2`,
@@ -59,11 +61,15 @@ func TestCombinationErrors(t *testing.T) {
 		`Spec.AC: embeddedResource of an object without fields needs preserveUnknownFields, or the API server drops its content`,
 		`Spec.AD: nullable has no effect beside an enum: the API server never finds null in one; without nullable it takes null for an absent field`,
 		`Spec.AE: "listMapKey" has no meaning for any JSON`,
+		`Spec.AE: "listType" has no meaning for any JSON`,
+		`Spec.AE: "mapType" has no meaning for any JSON`,
 		`Spec.AF: "embeddedResource" has no meaning for any JSON`,
 		`Spec.AG: "intOrString" and "type" exclude each other`,
 		`Spec.AH: "text" is not a type; it is one of string, integer, number, boolean, array, object`,
 		`Spec.AI: type=array needs to say what its items are, as in items.type=string`,
 		`Spec.AJ: a node needs a type, x-kubernetes-int-or-string or x-kubernetes-preserve-unknown-fields`,
+		`Spec.AK: a node needs a type, x-kubernetes-int-or-string or x-kubernetes-preserve-unknown-fields`,
+		`Spec.AL: maximum 4294967295 does not fit format int32`,
 		`Spec.B: minItems 3 is above maxItems 2`,
 		`Spec.C: minProperties 3 is above maxProperties 2`,
 		`Spec.D: minimum 3 is above maximum 2.5`,
@@ -74,7 +80,7 @@ func TestCombinationErrors(t *testing.T) {
 		`Spec.I: multipleOf 0 has to be above 0`,
 		`Spec.J: minimum -1 is below what the Go type uint8 holds, which begins at 0`,
 		`Spec.K: maximum 128 is above what the Go type int8 holds, which ends at 127`,
-		`Spec.L: maximum 2147483648 is above what the Go type int32 holds, which ends at 2147483647`,
+		`Spec.L: maximum 2147483648 does not fit format int32`,
 		`Spec.M: format int64 lets in numbers that the Go type int32 cannot hold`,
 		`Spec.N: format "int32" is unknown to the API server for type string; known are bsonobjectid, uri, email, hostname, ipv4, ipv6, cidr, mac, uuid, uuid3, uuid4, uuid5, isbn, isbn10, isbn13, creditcard, ssn, hexcolor, rgbcolor, byte, password, date, duration, date-time, k8s-short-name, k8s-long-name`,
 		`Spec.O: format "date" is unknown to the API server for type integer; known are int32, int64`,
@@ -133,6 +139,16 @@ func TestValueErrors(t *testing.T) {
 		AF float64            `json:"af" schema:"default=1e400"`
 		AG []Inner            `json:"ag" schema:"default='[{\"name\":\"abc\",\"list\":[1.5]}]'"`
 		AH Inner              `json:"ah" schema:"minProperties=2,default='{\"name\":\"abc\"}'"`
+		AI []byte             `json:"ai" schema:"default=''"`
+		AJ string             `json:"aj" schema:"format=date,default=2026-02-30"`
+		AK string             `json:"ak" schema:"format=uri,default=a b"`
+		AL string             `json:"al" schema:"format=email,default=a"`
+		AM string             `json:"am" schema:"format=cidr,default=10.0.0.0"`
+		AN string             `json:"an" schema:"format=mac,default=a"`
+		AO string             `json:"ao" schema:"format=ipv4,default='::1'"`
+		AP string             `json:"ap" schema:"format=ipv6,default=10.0.0.1"`
+		AQ string             `json:"aq" schema:"format=ipv4,default=10.0.0.1"`
+		AR string             `json:"ar" schema:"format=ipv6,default='::1'"`
 	}
 	same(t, faults[Spec](t),
 		`Spec.A: "default" needs JSON of type integer, and has "abc"`,
@@ -144,6 +160,14 @@ func TestValueErrors(t *testing.T) {
 		`Spec.AF: "default" needs a number that a 64-bit float can hold, and has "1e400"`,
 		`Spec.AG: default: [0].list[0]: 1.5 is of type number, and the schema wants integer`,
 		`Spec.AH: default: {"name":"abc"} is below minProperties 2: it has 1`,
+		`Spec.AI: default: "" is not of format byte: the API server refuses no bytes at all`,
+		`Spec.AJ: default: "2026-02-30" is not of format date: parsing time "2026-02-30": day out of range`,
+		`Spec.AK: default: "a b" is not of format uri: parse "a b": invalid URI for request`,
+		`Spec.AL: default: "a" is not of format email: mail: missing '@' or angle-addr`,
+		`Spec.AM: default: "10.0.0.0" is not of format cidr: invalid CIDR address: 10.0.0.0`,
+		`Spec.AN: default: "a" is not of format mac: address a: invalid MAC address`,
+		`Spec.AO: default: "::1" is not of format ipv4: this is no such address`,
+		`Spec.AP: default: "10.0.0.1" is not of format ipv6: this is no such address`,
 		`Spec.B: default: 1.5 is of type number, and the schema wants integer`,
 		`Spec.C: default: 4 is above maximum 3`,
 		`Spec.D: default: 2 is below minimum 3`,

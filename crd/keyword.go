@@ -27,8 +27,14 @@ const (
 	// fitUntyped is a node without a type: any JSON value.
 	fitUntyped
 
-	fitNumeric = fitInteger | fitNumber
-	fitAll     = fitString | fitNumeric | fitBoolean | fitArray | fitObject | fitUntyped
+	// What constrains the values of one type lets values of other types pass, so that it can
+	// stand in a node that allows any.
+	onStrings = fitString | fitUntyped
+	onNumbers = fitInteger | fitNumber | fitUntyped
+	onLists   = fitArray | fitUntyped
+	onObjects = fitObject | fitUntyped
+	onScalars = onStrings | onNumbers | fitBoolean
+	onAll     = onScalars | onLists | onObjects
 )
 
 // keyword is one word that constrains a node of a schema. Exactly one of the accessors
@@ -71,39 +77,39 @@ const (
 // keywords is every word there is. type and x-kubernetes-int-or-string come first: they
 // decide what the others may be.
 var keywords = []keyword{
-	{name: "type", fits: fitAll, text: func(s *props) *string { return &s.Type }, replaces: true},
-	{name: "intOrString", openAPI: "x-kubernetes-int-or-string", fits: fitAll, flag: func(s *props) *bool { return &s.XIntOrString }, replaces: true},
+	{name: "type", fits: onAll, text: func(s *props) *string { return &s.Type }, replaces: true},
+	{name: "intOrString", openAPI: "x-kubernetes-int-or-string", fits: onAll, flag: func(s *props) *bool { return &s.XIntOrString }, replaces: true},
 
-	{name: "title", fits: fitAll, text: func(s *props) *string { return &s.Title }},
-	{name: "description", fits: fitAll, text: func(s *props) *string { return &s.Description }},
-	{name: "format", fits: fitString | fitNumeric, text: func(s *props) *string { return &s.Format }},
-	{name: "pattern", fits: fitString, text: func(s *props) *string { return &s.Pattern }},
-	{name: "nullable", fits: fitAll, flag: func(s *props) *bool { return &s.Nullable }},
+	{name: "title", fits: onAll, text: func(s *props) *string { return &s.Title }},
+	{name: "description", fits: onAll, text: func(s *props) *string { return &s.Description }},
+	{name: "format", fits: onStrings | onNumbers, text: func(s *props) *string { return &s.Format }},
+	{name: "pattern", fits: onStrings, text: func(s *props) *string { return &s.Pattern }},
+	{name: "nullable", fits: onAll, flag: func(s *props) *bool { return &s.Nullable }},
 
-	{name: "minLength", fits: fitString, bound: "min", count: func(s *props) **int64 { return &s.MinLength }},
-	{name: "maxLength", fits: fitString, bound: "max", count: func(s *props) **int64 { return &s.MaxLength }},
-	{name: "minItems", fits: fitArray, bound: "min", count: func(s *props) **int64 { return &s.MinItems }},
-	{name: "maxItems", fits: fitArray, bound: "max", count: func(s *props) **int64 { return &s.MaxItems }},
-	{name: "minProperties", fits: fitObject, bound: "min", count: func(s *props) **int64 { return &s.MinProperties }},
-	{name: "maxProperties", fits: fitObject, bound: "max", count: func(s *props) **int64 { return &s.MaxProperties }},
+	{name: "minLength", fits: onStrings, bound: "min", count: func(s *props) **int64 { return &s.MinLength }},
+	{name: "maxLength", fits: onStrings, bound: "max", count: func(s *props) **int64 { return &s.MaxLength }},
+	{name: "minItems", fits: onLists, bound: "min", count: func(s *props) **int64 { return &s.MinItems }},
+	{name: "maxItems", fits: onLists, bound: "max", count: func(s *props) **int64 { return &s.MaxItems }},
+	{name: "minProperties", fits: onObjects, bound: "min", count: func(s *props) **int64 { return &s.MinProperties }},
+	{name: "maxProperties", fits: onObjects, bound: "max", count: func(s *props) **int64 { return &s.MaxProperties }},
 
-	{name: "minimum", fits: fitNumeric, bound: "min", number: func(s *props) **float64 { return &s.Minimum }},
-	{name: "maximum", fits: fitNumeric, bound: "max", number: func(s *props) **float64 { return &s.Maximum }},
-	{name: "exclusiveMinimum", fits: fitNumeric, flag: func(s *props) *bool { return &s.ExclusiveMinimum }},
-	{name: "exclusiveMaximum", fits: fitNumeric, flag: func(s *props) *bool { return &s.ExclusiveMaximum }},
-	{name: "multipleOf", fits: fitNumeric, number: func(s *props) **float64 { return &s.MultipleOf }},
+	{name: "minimum", fits: onNumbers, bound: "min", number: func(s *props) **float64 { return &s.Minimum }},
+	{name: "maximum", fits: onNumbers, bound: "max", number: func(s *props) **float64 { return &s.Maximum }},
+	{name: "exclusiveMinimum", fits: onNumbers, flag: func(s *props) *bool { return &s.ExclusiveMinimum }},
+	{name: "exclusiveMaximum", fits: onNumbers, flag: func(s *props) *bool { return &s.ExclusiveMaximum }},
+	{name: "multipleOf", fits: onNumbers, number: func(s *props) **float64 { return &s.MultipleOf }},
 
 	{name: "listType", openAPI: "x-kubernetes-list-type", fits: fitArray, choice: func(s *props) **string { return &s.XListType }, choices: []string{"atomic", "set", "map"}},
 	{name: "listMapKey", openAPI: "x-kubernetes-list-map-keys", fits: fitArray, names: func(s *props) *[]string { return &s.XListMapKeys }},
 	{name: "mapType", openAPI: "x-kubernetes-map-type", fits: fitObject, choice: func(s *props) **string { return &s.XMapType }, choices: []string{"atomic", "granular"}},
-	{name: "preserveUnknownFields", openAPI: "x-kubernetes-preserve-unknown-fields", fits: fitObject | fitUntyped, flagPtr: func(s *props) **bool { return &s.XPreserveUnknownFields }},
+	{name: "preserveUnknownFields", openAPI: "x-kubernetes-preserve-unknown-fields", fits: onObjects, flagPtr: func(s *props) **bool { return &s.XPreserveUnknownFields }},
 	{name: "embeddedResource", openAPI: "x-kubernetes-embedded-resource", fits: fitObject, flag: func(s *props) *bool { return &s.XEmbeddedResource }},
 
-	{name: "enum", fits: fitAll &^ (fitArray | fitObject), values: func(s *props) *[]apiextensionsv1.JSON { return &s.Enum }},
-	{name: "example", fits: fitAll, value: func(s *props) **apiextensionsv1.JSON { return &s.Example }},
-	{name: "default", fits: fitAll, value: func(s *props) **apiextensionsv1.JSON { return &s.Default }},
-	{name: "required", fits: fitAll, presence: required},
-	{name: "optional", fits: fitAll, presence: optional},
+	{name: "enum", fits: onScalars, values: func(s *props) *[]apiextensionsv1.JSON { return &s.Enum }},
+	{name: "example", fits: onAll, value: func(s *props) **apiextensionsv1.JSON { return &s.Example }},
+	{name: "default", fits: onAll, value: func(s *props) **apiextensionsv1.JSON { return &s.Default }},
+	{name: "required", fits: onAll, presence: required},
+	{name: "optional", fits: onAll, presence: optional},
 }
 
 // keywordNamed finds a keyword by its name in a tag or in a schema.
@@ -149,7 +155,7 @@ func typeOf(s *props) (fit, string) {
 // checkFit refuses a keyword where it would mean nothing, as in a minLength of a number.
 func (k *keyword) checkFit(s *props) error {
 	is, name := typeOf(s)
-	if k.fits&is != 0 || is == fitUntyped && k.name != "listMapKey" && k.name != "embeddedResource" {
+	if k.fits&is != 0 {
 		return nil
 	}
 	hint := ""

@@ -166,7 +166,7 @@ func (b *builder) completeType(n *node) {
 		if n.Type != "" {
 			b.bad.add(n.at, "\"intOrString\" and \"type\" exclude each other")
 		}
-		*n.props = intOrStringAs(*n.props)
+		n.AnyOf = intOrString().AnyOf
 	}
 	if n.Type == "array" {
 		n.Items = itemsOf(&props{})
@@ -174,11 +174,6 @@ func (b *builder) completeType(n *node) {
 	if err := checkShape(n.props); err != nil && n.Type != "array" {
 		b.bad.add(n.at, "%w", err)
 	}
-}
-
-func intOrStringAs(s props) props {
-	s.AnyOf = intOrString().AnyOf
-	return s
 }
 
 // applyBelow applies words to the items of a list or the values of a map.
@@ -199,7 +194,7 @@ func (b *builder) applyBelow(n *node, step string, words []word) {
 	}
 	b.applyWords(child, words)
 	if child.presence != asTagged {
-		b.bad.add(child.at, "%q is for fields", map[presence]string{required: "required", optional: "optional"}[child.presence])
+		b.bad.add(child.at, "\"required\" and \"optional\" are for fields")
 	}
 }
 

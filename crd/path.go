@@ -1,6 +1,7 @@
 package crd
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,7 +24,7 @@ func resolve(root *props, path string) (*props, error) {
 		}
 		next, err := member(at, step)
 		if err != nil {
-			return nil, fmt.Errorf("the path %s leads nowhere: %s%w", path, cmpOr(walked, "the object"), err)
+			return nil, fmt.Errorf("the path %s leads nowhere: %s%w", path, cmp.Or(walked, "the object"), err)
 		}
 		if next == nil {
 			return nil, nil
@@ -34,13 +35,6 @@ func resolve(root *props, path string) (*props, error) {
 		return nil, nil
 	}
 	return at, nil
-}
-
-func cmpOr(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }
 
 // member returns the field of an object, or nil where the schema leaves it open.

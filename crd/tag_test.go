@@ -60,7 +60,7 @@ func TestWordErrors(t *testing.T) {
 		`Spec.Q: "required" and "optional" exclude each other`,
 		`Spec.R: "items.minLength": there are no items in string`,
 		`Spec.S: "item.minLength": a path in a schema tag is made of items and additionalProperties; did you mean "items"?`,
-		`Spec.T.items: "required" is for fields`,
+		`Spec.T.items: "required" and "optional" are for fields`,
 		`Spec.U: "pattern" takes one value: put the whole of 'a'|'b' in quotes`,
 		"Spec.V: format \"emial\" is unknown to the API server for type string; did you mean \"email\"?",
 		"Spec.V: pattern \"(\": error parsing regexp: missing closing ): `(`",

@@ -4,8 +4,12 @@ import (
 	"encoding/base64"
 	"encoding/json/jsontext"
 	"encoding/json/v2"
+	"errors"
 	"fmt"
 	"math"
+	"net"
+	"net/mail"
+	"net/url"
 	"reflect"
 	"regexp"
 	"slices"
@@ -159,13 +163,31 @@ func fitsString(s *props, v, path string) error {
 	return nil
 }
 
-// fitsFormat checks the formats that Go types have; the API server checks the others.
+// fitsFormat checks a format as the API server does, which leaves it to the standard library
+// as well. It leaves the remaining formats to the server.
 func fitsFormat(format, v string) (err error) {
 	switch format {
-	case "date-time":
+	case "date-time", "datetime":
 		_, err = time.Parse(time.RFC3339, v)
+	case "date":
+		_, err = time.Parse(time.DateOnly, v)
 	case "byte":
-		_, err = base64.StdEncoding.DecodeString(v)
+		if _, err = base64.StdEncoding.DecodeString(v); v == "" {
+			err = errors.New("the API server refuses no bytes at all")
+		}
+	case "uri":
+		_, err = url.ParseRequestURI(v)
+	case "email":
+		_, err = mail.ParseAddress(v)
+	case "cidr":
+		_, _, err = net.ParseCIDR(v)
+	case "mac":
+		_, err = net.ParseMAC(v)
+	case "ipv4", "ipv6":
+		ip := net.ParseIP(v)
+		if ip == nil || (format == "ipv4") != strings.Contains(v, ".") {
+			err = errors.New("this is no such address")
+		}
 	}
 	return err
 }
