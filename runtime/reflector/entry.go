@@ -31,10 +31,10 @@ type decoder struct {
 	modify     []func(any)
 	// encode is resource.EncodeRaw once something is to be modified. It is not named here, so
 	// that a program that modifies nothing does not link the encoders of every type.
-	encode func(*resource.Descriptor, any) (*resource.Raw, error)
-	indexes    []*index // those that decode
-	keep       bool     // decoded objects
-	report     func(error)
+	encode  func(*resource.Descriptor, any) (*resource.Raw, error)
+	indexes []*index // those that decode
+	keep    bool     // decoded objects
+	report  func(error)
 }
 
 // needed reports whether objects have to be decoded before they are stored.
