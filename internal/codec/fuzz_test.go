@@ -41,10 +41,10 @@ func likeServer[T any](t *testing.T, data []byte) {
 	serverErr := kjson.UnmarshalCaseSensitivePreserveInts(data, &server)
 	err := DecodeJSON(data, &ours)
 	if (err == nil) != (serverErr == nil) {
-		t.Fatalf("into %T: the server says %v, ours says %v", ours, serverErr, err)
+		t.Fatalf("into %T: the server says %v, ours says %v\nof %q", ours, serverErr, err, data)
 	}
 	if err == nil && !reflect.DeepEqual(server, ours) {
-		t.Fatalf("into %T: server %#v, ours %#v", ours, server, ours)
+		t.Fatalf("into %T: server %s\nours %s\nof %q", ours, mustEncode(t, server), mustEncode(t, ours), data)
 	}
 }
 
