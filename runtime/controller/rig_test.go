@@ -217,3 +217,5 @@ func yields(refs ...resource.Ref[realm]) func(context.Context) iter.Seq[resource
 		}
 	}
 }
+
+func (r *rig) silent() *slog.Logger { return slog.New(slog.DiscardHandler) }

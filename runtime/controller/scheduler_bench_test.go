@@ -138,3 +138,29 @@ func (q *plainQueue) Pop() any {
 	q.items = q.items[:len(q.items)-1]
 	return last
 }
+
+// BenchmarkRunner takes a key through a runner, worker included: b.N keys are triggered while
+// others run.
+func BenchmarkRunner(b *testing.B) {
+	keys := benchmarkKeys()
+	for _, limit := range []int{1, 16} {
+		b.Run(fmt.Sprint("workers=", limit), func(b *testing.B) {
+			var done sync.WaitGroup
+			r := newRunner(newScheduler[benchKey](0, 0), limit, func(*run[benchKey]) { done.Done() })
+			r.open()
+			b.ReportAllocs()
+			i := 0
+			for b.Loop() {
+				if i++; i == len(keys) {
+					i = 0
+					done.Wait() // every key is triggered once a round, and runs once
+				}
+				done.Add(1)
+				r.trigger(keys[i], Reason{Kind: Updated})
+			}
+			done.Wait()
+			r.stop()
+			r.wait()
+		})
+	}
+}
