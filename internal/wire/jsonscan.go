@@ -29,6 +29,12 @@ func special(v uint64) uint64 {
 	return ((q-ones)&^q | (b-ones)&^b) & highs
 }
 
+// plain reports whether all bytes of v may stand in a JSON string as they are: printable ASCII
+// but quotes and backslashes.
+func plain(v uint64) bool {
+	return (special(v)|(v-ones*' ')&^v|v)&highs == 0
+}
+
 // closingQuote returns the index behind the quote that ends a string which b[i] is a byte of.
 // When the quote is not in b, ok is false, and the search goes on at end once there is more.
 func closingQuote(b []byte, i int) (end int, ok bool) {
@@ -61,6 +67,13 @@ func closingQuote(b []byte, i int) (end int, ok bool) {
 // peek returns the next byte that is not white space, without taking it. The error is io.EOF
 // at the end of the body.
 func (w *window) peek() (byte, error) {
+	if w.pos < len(w.buf) && w.buf[w.pos] > ' ' {
+		return w.buf[w.pos], nil
+	}
+	return w.peekFar()
+}
+
+func (w *window) peekFar() (byte, error) {
 	for {
 		for ; w.pos < len(w.buf); w.pos++ {
 			switch c := w.buf[w.pos]; c {
@@ -285,21 +298,9 @@ func isNumber(text []byte) bool {
 // the name as it is written, between its quotes. ok is false at the closing brace, which is
 // taken. The name is valid until the next call of anything.
 func (w *window) member(first bool) (name []byte, ok bool, err error) {
-	c, err := w.peek()
-	if err != nil {
-		return nil, false, unexpected(err)
-	}
-	if c == '}' {
-		w.pos++
-		return nil, false, nil
-	}
-	if !first {
-		if c != ',' {
-			return nil, false, w.bad(c, ",")
-		}
-		w.pos++
-	}
-	if err := w.expect('"'); err != nil {
+	if !first && w.pos+1 < len(w.buf) && w.buf[w.pos] == ',' && w.buf[w.pos+1] == '"' {
+		w.pos += 2 // as nearly always
+	} else if ok, err := w.memberStart(first); err != nil || !ok {
 		return nil, false, err
 	}
 	start := w.pos - w.mark
@@ -311,6 +312,25 @@ func (w *window) member(first bool) (name []byte, ok bool, err error) {
 		return nil, false, err
 	}
 	return w.buf[w.mark+start : w.mark+end], true, nil
+}
+
+// memberStart takes the opening quote of a member's name, and what comes before it.
+func (w *window) memberStart(first bool) (ok bool, err error) {
+	c, err := w.peek()
+	if err != nil {
+		return false, unexpected(err)
+	}
+	if c == '}' {
+		w.pos++
+		return false, nil
+	}
+	if !first {
+		if c != ',' {
+			return false, w.bad(c, ",")
+		}
+		w.pos++
+	}
+	return true, w.expect('"')
 }
 
 // element moves to the next element of the array that pos is in. ok is false at the closing

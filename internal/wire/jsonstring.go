@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"encoding/binary"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -94,8 +95,11 @@ func hex4(text string) (r rune, ok bool) {
 // validString reports whether text may stand between the quotes of a JSON string: escapes are
 // escapes, control characters are escaped, the rest is UTF-8.
 func validString(text string) bool {
+	i := 0
+	for b := bytesOf(text); i+8 <= len(b) && plain(binary.LittleEndian.Uint64(b[i:])); i += 8 {
+	}
 	ascii := true
-	for i := 0; i < len(text); i++ {
+	for ; i < len(text); i++ {
 		switch c := text[i]; {
 		case c < ' ' || c == '"':
 			return false
