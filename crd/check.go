@@ -171,6 +171,9 @@ func checkMapItem(item *props, keys []string) error {
 	return nil
 }
 
+// embeddedFields are what every Kubernetes object has, with their types.
+var embeddedFields = map[string]string{"apiVersion": "string", "kind": "string", "metadata": "object"}
+
 func checkEmbedded(s *props) error {
 	switch {
 	case !s.XEmbeddedResource:
@@ -179,6 +182,12 @@ func checkEmbedded(s *props) error {
 		return fmt.Errorf("embeddedResource is for objects with fields, not for maps")
 	case len(s.Properties) == 0 && s.XPreserveUnknownFields == nil:
 		return fmt.Errorf("embeddedResource of an object without fields needs preserveUnknownFields, or the API server drops its content")
+	}
+	for _, name := range keysOf(embeddedFields) {
+		if p, ok := s.Properties[name]; ok && p.Type != embeddedFields[name] {
+			_, is := typeOf(&p)
+			return fmt.Errorf("embeddedResource needs a field %q of type %s, and has one of type %s", name, embeddedFields[name], is)
+		}
 	}
 	return nil
 }

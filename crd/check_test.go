@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
@@ -51,8 +52,11 @@ func TestCombinationErrors(t *testing.T) {
 		AH string            `json:"ah" schema:"type=text"`
 		AI string            `json:"ai" schema:"type=array"`
 		AJ string            `json:"aj" schema:"intOrString=false"`
-		AL uint32            `json:"al" schema:"format=int32"`
-		AK any               `json:"ak" schema:"preserveUnknownFields=false"`
+		AM struct {
+			Kind int `json:"kind"`
+		} `json:"am" schema:"embeddedResource"`
+		AL uint32 `json:"al" schema:"format=int32"`
+		AK any    `json:"ak" schema:"preserveUnknownFields=false"`
 	}
 	same(t, faults[Spec](t),
 		`Spec.A: minLength 3 is above maxLength 2`,
@@ -70,6 +74,7 @@ func TestCombinationErrors(t *testing.T) {
 		`Spec.AJ: a node needs a type, x-kubernetes-int-or-string or x-kubernetes-preserve-unknown-fields`,
 		`Spec.AK: a node needs a type, x-kubernetes-int-or-string or x-kubernetes-preserve-unknown-fields`,
 		`Spec.AL: maximum 4294967295 does not fit format int32`,
+		`Spec.AM: embeddedResource needs a field "kind" of type string, and has one of type integer`,
 		`Spec.B: minItems 3 is above maxItems 2`,
 		`Spec.C: minProperties 3 is above maxProperties 2`,
 		`Spec.D: minimum 3 is above maximum 2.5`,
@@ -105,50 +110,53 @@ func TestValueErrors(t *testing.T) {
 		List  []int32 `json:"list,omitempty" schema:"maxItems=1"`
 	}
 	type Spec struct {
-		A  int32              `json:"a" schema:"default=abc"`
-		B  int32              `json:"b" schema:"default=1.5"`
-		C  int32              `json:"c" schema:"maximum=3,default=4"`
-		D  int32              `json:"d" schema:"minimum=3,default=2"`
-		E  int32              `json:"e" schema:"minimum=3,exclusiveMinimum,default=3"`
-		F  int32              `json:"f" schema:"maximum=3,exclusiveMaximum,default=3"`
-		G  int32              `json:"g" schema:"multipleOf=3,default=4"`
-		H  int32              `json:"h" schema:"default=2147483648"`
-		I  string             `json:"i" schema:"minLength=3,default=ab"`
-		J  string             `json:"j" schema:"maxLength=1,default=ab"`
-		K  string             `json:"k" schema:"pattern=^a$,default=ab"`
-		L  string             `json:"l" schema:"enum=a|b,default=ab"`
-		M  string             `json:"m" schema:"enum=a|a"`
-		N  string             `json:"n" schema:"maxLength=1,enum=a|bc"`
-		O  bool               `json:"o" schema:"default=yes"`
-		P  []string           `json:"p" schema:"minItems=1,default=[]"`
-		Q  []string           `json:"q" schema:"maxItems=1,default='[\"a\",\"b\"]'"`
-		R  []string           `json:"r" schema:"default='[\"a\",1]'"`
-		S  []string           `json:"s" schema:"listType=set,default='[\"a\",\"a\"]'"`
-		T  Inner              `json:"t" schema:"default={}"`
-		U  Inner              `json:"u" schema:"default='{\"name\":\"abcd\"}'"`
-		V  Inner              `json:"v" schema:"default='{\"name\":\"abc\",\"conut\":1}'"`
-		W  Inner              `json:"w" schema:"default='{\"name\":\"abc\",\"list\":[1,2]}'"`
-		X  Inner              `json:"x" schema:"maxProperties=1,example='{\"name\":\"abc\",\"count\":1}'"`
-		Y  string             `json:"y" schema:"nullable,default=null,example=null"`
-		Z  int32              `json:"z" schema:"default=null"`
-		AA metav1.Time        `json:"aa" schema:"default=yesterday"`
-		AB []byte             `json:"ab" schema:"default=%%"`
-		AC map[string]int32   `json:"ac" schema:"default='{\"a\":\"b\"}'"`
-		AD intstr.IntOrString `json:"ad" schema:"default=true,enum=1"`
-		AE any                `json:"ae" schema:"default=abc"`
-		AF float64            `json:"af" schema:"default=1e400"`
-		AG []Inner            `json:"ag" schema:"default='[{\"name\":\"abc\",\"list\":[1.5]}]'"`
-		AH Inner              `json:"ah" schema:"minProperties=2,default='{\"name\":\"abc\"}'"`
-		AI []byte             `json:"ai" schema:"default=''"`
-		AJ string             `json:"aj" schema:"format=date,default=2026-02-30"`
-		AK string             `json:"ak" schema:"format=uri,default=a b"`
-		AL string             `json:"al" schema:"format=email,default=a"`
-		AM string             `json:"am" schema:"format=cidr,default=10.0.0.0"`
-		AN string             `json:"an" schema:"format=mac,default=a"`
-		AO string             `json:"ao" schema:"format=ipv4,default='::1'"`
-		AP string             `json:"ap" schema:"format=ipv6,default=10.0.0.1"`
-		AQ string             `json:"aq" schema:"format=ipv4,default=10.0.0.1"`
-		AR string             `json:"ar" schema:"format=ipv6,default='::1'"`
+		A  int32                `json:"a" schema:"default=abc"`
+		B  int32                `json:"b" schema:"default=1.5"`
+		C  int32                `json:"c" schema:"maximum=3,default=4"`
+		D  int32                `json:"d" schema:"minimum=3,default=2"`
+		E  int32                `json:"e" schema:"minimum=3,exclusiveMinimum,default=3"`
+		F  int32                `json:"f" schema:"maximum=3,exclusiveMaximum,default=3"`
+		G  int32                `json:"g" schema:"multipleOf=3,default=4"`
+		H  int32                `json:"h" schema:"default=2147483648"`
+		I  string               `json:"i" schema:"minLength=3,default=ab"`
+		J  string               `json:"j" schema:"maxLength=1,default=ab"`
+		K  string               `json:"k" schema:"pattern=^a$,default=ab"`
+		L  string               `json:"l" schema:"enum=a|b,default=ab"`
+		M  string               `json:"m" schema:"enum=a|a"`
+		N  string               `json:"n" schema:"maxLength=1,enum=a|bc"`
+		O  bool                 `json:"o" schema:"default=yes"`
+		P  []string             `json:"p" schema:"minItems=1,default=[]"`
+		Q  []string             `json:"q" schema:"maxItems=1,default='[\"a\",\"b\"]'"`
+		R  []string             `json:"r" schema:"default='[\"a\",1]'"`
+		S  []string             `json:"s" schema:"listType=set,default='[\"a\",\"a\"]'"`
+		T  Inner                `json:"t" schema:"default={}"`
+		U  Inner                `json:"u" schema:"default='{\"name\":\"abcd\"}'"`
+		V  Inner                `json:"v" schema:"default='{\"name\":\"abc\",\"conut\":1}'"`
+		W  Inner                `json:"w" schema:"default='{\"name\":\"abc\",\"list\":[1,2]}'"`
+		X  Inner                `json:"x" schema:"maxProperties=1,example='{\"name\":\"abc\",\"count\":1}'"`
+		Y  string               `json:"y" schema:"nullable,default=null,example=null"`
+		Z  int32                `json:"z" schema:"default=null"`
+		AA metav1.Time          `json:"aa" schema:"default=yesterday"`
+		AB []byte               `json:"ab" schema:"default=%%"`
+		AC map[string]int32     `json:"ac" schema:"default='{\"a\":\"b\"}'"`
+		AD intstr.IntOrString   `json:"ad" schema:"default=true,enum=1"`
+		AE any                  `json:"ae" schema:"default=abc"`
+		AF float64              `json:"af" schema:"default=1e400"`
+		AG []Inner              `json:"ag" schema:"default='[{\"name\":\"abc\",\"list\":[1.5]}]'"`
+		AH Inner                `json:"ah" schema:"minProperties=2,default='{\"name\":\"abc\"}'"`
+		AS runtime.RawExtension `json:"as" schema:"embeddedResource,default='{\"kind\":\"A\"}'"`
+		AI []byte               `json:"ai" schema:"default=''"`
+		AJ string               `json:"aj" schema:"format=date,default=2026-02-30"`
+		AT string               `json:"at" schema:"format=duration,default=soon"`
+		AU string               `json:"au" schema:"format=duration,default=3 days"`
+		AK string               `json:"ak" schema:"format=uri,default=a b"`
+		AL string               `json:"al" schema:"format=email,default=a"`
+		AM string               `json:"am" schema:"format=cidr,default=10.0.0.0"`
+		AN string               `json:"an" schema:"format=mac,default=a"`
+		AO string               `json:"ao" schema:"format=ipv4,default='::1'"`
+		AP string               `json:"ap" schema:"format=ipv6,default=10.0.0.1"`
+		AQ string               `json:"aq" schema:"format=ipv4,default=10.0.0.1"`
+		AR string               `json:"ar" schema:"format=ipv6,default='::1'"`
 	}
 	same(t, faults[Spec](t),
 		`Spec.A: "default" needs JSON of type integer, and has "abc"`,
@@ -168,6 +176,8 @@ func TestValueErrors(t *testing.T) {
 		`Spec.AN: default: "a" is not of format mac: address a: invalid MAC address`,
 		`Spec.AO: default: "::1" is not of format ipv4: this is no such address`,
 		`Spec.AP: default: "10.0.0.1" is not of format ipv6: this is no such address`,
+		`Spec.AS: default: {"kind":"A"} lacks the required "apiVersion"`,
+		`Spec.AT: default: "soon" is not of format duration: time: invalid duration "soon"`,
 		`Spec.B: default: 1.5 is of type number, and the schema wants integer`,
 		`Spec.C: default: 4 is above maximum 3`,
 		`Spec.D: default: 2 is below minimum 3`,

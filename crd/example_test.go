@@ -125,3 +125,47 @@ func ExampleFor() {
 	//         statusReplicasPath: .status.availableReplicas
 	//       status: {}
 }
+
+// Every mistake is reported at once, with the field and the word that was meant.
+func ExampleFor_errors() {
+	type QueueSpec struct {
+		Name  string `json:"name" schema:"maxlength=63"`
+		Size  int32  `json:"size" schema:"minLength=1"`
+		Limit int32  `json:"limit" schema:"minimum=10,maximum=5"`
+		Mode  string `json:"mode" schema:"enum=fifo|lifo,default=filo"`
+	}
+	_, err := crd.For(resource.DefineNamespaced[resource.Object[QueueSpec, struct{}]](resource.Info{
+		Group: "example.com", Version: "v1", Kind: "Queue",
+	}), nil)
+	fmt.Println(err)
+	// Output:
+	// crd: queues.v1.example.com:
+	// QueueSpec.Limit: minimum 10 is above maximum 5
+	// QueueSpec.Mode: default: "filo" is not in the enum "fifo", "lifo"
+	// QueueSpec.Name: "maxlength" is not a word of a schema tag; did you mean "maxLength"?
+	// QueueSpec.Size: "minLength" has no meaning for integer; did you mean "minimum"?
+}
+
+// A type that writes its own JSON describes it; one with few values lists them.
+func ExampleFor_methods() {
+	type Spec struct {
+		Ratio Percent `json:"ratio"`
+		Phase Phase   `json:"phase" schema:"default=Pending"`
+	}
+	def, err := crd.For(resource.DefineCluster[resource.Object[Spec, struct{}]](resource.Info{
+		Group: "example.com", Version: "v1", Kind: "Rollout",
+	}), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	spec := def.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
+	fmt.Println(spec.Properties["ratio"].Type, spec.Properties["ratio"].Pattern)
+	for _, value := range spec.Properties["phase"].Enum {
+		fmt.Println(string(value.Raw))
+	}
+	// Output:
+	// string ^\d+%$
+	// "Pending"
+	// "Running"
+}

@@ -85,12 +85,17 @@ func (b *builder) applyWords(n *node, words []word) {
 	if len(words) == 0 || len(b.bad.list) > before {
 		return // what broken words leave behind would only mislead
 	}
-	for _, err := range checkNode(n.props) {
+	for _, err := range n.check() {
 		b.bad.add(n.at, "%w", err)
 	}
-	if err := n.checkRange(); err != nil {
-		b.bad.add(n.at, "%w", err)
+}
+
+func (n *node) check() []error {
+	errs := checkNode(n.props)
+	if err := n.checkRange(); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
+	return errs
 }
 
 // use is a word with its keyword.

@@ -175,6 +175,10 @@ func fitsFormat(format, v string) (err error) {
 		if _, err = base64.StdEncoding.DecodeString(v); v == "" {
 			err = errors.New("the API server refuses no bytes at all")
 		}
+	case "duration":
+		if _, err = time.ParseDuration(v); err != nil && strings.ContainsAny(v, "0123456789") {
+			err = nil // it may be one of the server's own, such as 3 days
+		}
 	case "uri":
 		_, err = url.ParseRequestURI(v)
 	case "email":
@@ -262,7 +266,11 @@ func fitsObject(s *props, v map[string]any, path string) error {
 	if err := within(int64(len(v)), s.MinProperties, s.MaxProperties, "minProperties", "maxProperties"); err != nil {
 		return fmt.Errorf("%s%s %w", path, show(v), err)
 	}
-	for _, name := range s.Required {
+	need := s.Required
+	if s.XEmbeddedResource {
+		need = append([]string{"apiVersion", "kind"}, need...)
+	}
+	for _, name := range need {
 		if _, ok := v[name]; !ok {
 			return fmt.Errorf("%s%s lacks the required %q", path, show(v), name)
 		}
@@ -284,7 +292,7 @@ func fitsMember(s *props, name string, member any, path string) error {
 		return fitsSchema(s.AdditionalProperties.Schema, member, path)
 	}
 	keeps := typeless(s) || s.XPreserveUnknownFields != nil || s.AdditionalProperties != nil && s.AdditionalProperties.Allows
-	if keeps || s.XEmbeddedResource && slices.Contains([]string{"apiVersion", "kind", "metadata"}, name) {
+	if keeps || s.XEmbeddedResource && embeddedFields[name] != "" {
 		return nil
 	}
 	return fmt.Errorf("%sthe schema has no such field%s", path, didYouMean(name, keysOf(s.Properties)))
