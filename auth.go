@@ -52,8 +52,8 @@ type fixedCredentials string
 func (f fixedCredentials) authorization() string { return string(f) }
 func (f fixedCredentials) refresh(string) bool   { return false }
 
-// tokenFile is a bearer token in a file that somebody replaces: the kubelet does at 80 % of a token's
-// life, which is ten minutes at least, so that reading it each minute is always in time.
+// tokenFile is a bearer token in a file that somebody replaces: the kubelet does at 80 % of a
+// token's life, which is ten minutes at least, so that reading it each minute is always in time.
 type tokenFile struct {
 	path   string
 	logger *slog.Logger

@@ -40,8 +40,8 @@ type Config struct {
 	// authorities count.
 	CAData []byte
 	CAFile string
-	// CertData or CertFile is the client certificate (PEM, leaf first), KeyData or KeyFile its key.
-	// Data wins over files. Files are read again at most a minute after they changed, and at
+	// CertData or CertFile is the client certificate (PEM, leaf first), KeyData or KeyFile its
+	// key. Data wins over files. Files are read again at most a minute after they changed, and at
 	// once when the server refuses the certificate.
 	CertData []byte
 	CertFile string
@@ -80,8 +80,8 @@ type Config struct {
 	// UserAgent is how the program calls itself in the server's audit log and metrics.
 	// Empty means the program's name, its module version and the platform.
 	UserAgent string
-	// Timeout bounds each request that is neither a watch nor another stream and whose context has no
-	// deadline. Zero means [DefaultTimeout], a negative value no bound. It covers the
+	// Timeout bounds each request that is neither a watch nor another stream and whose context
+	// has no deadline. Zero means [DefaultTimeout], a negative value no bound. It covers the
 	// whole call: retries and the reading of the answer included.
 	Timeout time.Duration
 
@@ -112,8 +112,9 @@ type Config struct {
 	// Dial opens connections in place of the operating system, to servers and to proxies.
 	// With a listener made of pipes it gives a network that lives in memory.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// Protocols chooses the HTTP versions. Nil means HTTP/2 where the server offers it over TLS, else
-	// HTTP/1.1. UnencryptedHTTP2 without HTTP1 speaks HTTP/2 to servers with an http:// address.
+	// Protocols chooses the HTTP versions. Nil means HTTP/2 where the server offers it over TLS,
+	// else HTTP/1.1. UnencryptedHTTP2 without HTTP1 speaks HTTP/2 to servers with an http://
+	// address.
 	Protocols *http.Protocols
 }
 

@@ -69,9 +69,9 @@ func (p *connections) newPool(tlsConfig *tls.Config) *http.Transport {
 		IdleConnTimeout:     idleConnTimeout,
 		ForceAttemptHTTP2:   true,
 		Protocols:           p.cfg.Protocols,
-		// A connection that died without a word (a VPN that dropped, a NAT entry that expired)
-		// is found by a ping, and all its watches start over.
-		// Frames of four times the usual size make a large list cost less, and a connection 64 KiB.
+		// A connection that died without a word (a VPN that dropped, a NAT entry that expired) is
+		// found by a ping, and all its watches start over. Frames of four times the usual size
+		// make a large list cost less, and a connection 64 KiB.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: http2PingAfter, PingTimeout: http2PingTimeout, MaxReadFrameSize: http2FrameSize},
 	}
 }

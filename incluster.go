@@ -18,10 +18,10 @@ const serviceAccountDir = "/var/run/secrets/kubernetes.io/serviceaccount"
 var ErrNotInCluster = errors.New("not in a pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not both set")
 
 // InClusterConfig returns the configuration that a pod has through its service account: the
-// server from KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT, token and authority from the mounted files,
-// which are followed when they change, and as default namespace POD_NAMESPACE if that is set, else the pod's own.
-// Without a mounted authority the system's count. Compression is off: see
-// [Config.DisableCompression].
+// server from KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT, token and authority from the
+// mounted files, which are followed when they change, and as default namespace POD_NAMESPACE if
+// that is set, else the pod's own. Without a mounted authority the system's count. Compression is
+// off: see [Config.DisableCompression].
 func InClusterConfig() (*Config, error) {
 	cfg, err := inClusterConfig(os.Getenv, serviceAccountDir)
 	if err != nil {

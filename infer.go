@@ -9,8 +9,8 @@ import (
 	"github.com/go-kube/kube/kubeconfig"
 )
 
-// InferConfig finds out how to reach the cluster that the user means, or the one that the program runs
-// in: the kubeconfig (the files in KUBECONFIG, else ~/.kube/config) if there is one, and the
+// InferConfig finds out how to reach the cluster that the user means, or the one that the program
+// runs in: the kubeconfig (the files in KUBECONFIG, else ~/.kube/config) if there is one, and the
 // service account of the pod otherwise. The error tells why neither works.
 //
 // A kubeconfig that is there and cannot be used is an error, also in a pod: going on with
@@ -51,11 +51,12 @@ type KubeconfigOptions struct {
 }
 
 // ConfigFromKubeconfig returns the configuration for a context of the kubeconfig at path; the
-// current context if opts, which may be nil, does not say otherwise. An empty path stands for the user's
-// own: the files in KUBECONFIG, else ~/.kube/config.
+// current context if opts, which may be nil, does not say otherwise. An empty path stands for the
+// user's own: the files in KUBECONFIG, else ~/.kube/config.
 //
 // Files named there have to be readable. As in client-go, credentials are not taken to a server
-// whose address begins with http://, where everybody on the way could read them; impersonation is.
+// whose address begins with http://, where everybody on the way could read them; impersonation
+// is.
 //
 // Users with an exec plugin or an auth-provider are refused for the time being.
 func ConfigFromKubeconfig(path string, opts *KubeconfigOptions) (*Config, error) {

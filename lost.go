@@ -53,8 +53,8 @@ const (
 	http2EnhanceYourCalm http2Code = 0xb
 )
 
-// lostConnection reports whether err is a passing failure of the network. Names that do not exist,
-// certificates that are not accepted and addresses that make no sense are not.
+// lostConnection reports whether err is a passing failure of the network. Names that do not
+// exist, certificates that are not accepted and addresses that make no sense are not.
 func lostConnection(err error) bool {
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		return dns.IsTemporary || dns.IsTimeout

@@ -17,10 +17,11 @@ import (
 
 var proxyPorts = map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}
 
-// proxies chooses the proxy of a request and opens connections to it. net/http does the talking (CONNECT and
-// SOCKS5), except for one hop: to a proxy that is itself spoken to over TLS, net/http would use
-// the server's TLS settings, and so show it the client certificate, look for the server's name in its
-// certificate and accept only the cluster's authority. Here the proxy has TLS settings of its own.
+// proxies chooses the proxy of a request and opens connections to it. net/http does the talking
+// (CONNECT and SOCKS5), except for one hop: to a proxy that is itself spoken to over TLS,
+// net/http would use the server's TLS settings, and so show it the client certificate, look for
+// the server's name in its certificate and accept only the cluster's authority. Here the proxy
+// has TLS settings of its own.
 type proxies struct {
 	choose func(*url.URL) (*url.URL, error)
 	server string // host:port of the API server

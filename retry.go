@@ -18,8 +18,8 @@ const (
 	defaultMaxRetries = 10
 	firstBackoff      = 5 * time.Millisecond
 	lastBackoff       = time.Second
-	// longestRetryAfter is how long a request may be held up because a server asks for it. What asks
-	// for more is answered to the caller, who has to know.
+	// longestRetryAfter is how long a request may be held up because a server asks for it. What
+	// asks for more is answered to the caller, who has to know.
 	longestRetryAfter = time.Minute
 	// loudAttempt is from which attempt on a retry is more than a hiccup.
 	loudAttempt = 3
@@ -27,13 +27,13 @@ const (
 
 // RetryInfo describes an attempt that failed and will be repeated.
 //
-// A request is repeated, whatever its method, when the server did not begin with it: it
-// answered 429, or the connection failed before the request was sent. It is repeated after 502, 503, 504, 500
-// with a Retry-After, and after a connection that was lost later, only when doing it twice is the same as doing
-// it once: reads, server-side apply, and dry runs. Create, replace, delete and the other
-// patches are not: what they did the first time would come back as a conflict, as
-// "already exists" or "not found", and hide that the call had worked. An eviction is not
-// repeated after 429 either, which there means that a disruption budget says no.
+// A request is repeated, whatever its method, when the server did not begin with it: it answered
+// 429, or the connection failed before the request was sent. It is repeated after 502, 503, 504,
+// 500 with a Retry-After, and after a connection that was lost later, only when doing it twice is
+// the same as doing it once: reads, server-side apply, and dry runs. Create, replace, delete and
+// the other patches are not: what they did the first time would come back as a conflict, as
+// "already exists" or "not found", and hide that the call had worked. An eviction is not repeated
+// after 429 either, which there means that a disruption budget says no.
 //
 // The wait is what Retry-After asks for, or a backoff from 5 ms, doubling up to 1 s, if that is
 // longer; both with jitter. A wait that would end after the context's deadline (after
@@ -226,8 +226,8 @@ func again(req *http.Request) (*http.Request, error) {
 	return req, nil
 }
 
-// delayBefore returns how long to wait after a failed attempt. Jitter keeps clients that failed together
-// from coming back together: a backoff is cut by up to half, a Retry-After prolonged.
+// delayBefore returns how long to wait after a failed attempt. Jitter keeps clients that failed
+// together from coming back together: a backoff is cut by up to half, a Retry-After prolonged.
 func delayBefore(attempt int, resp *http.Response) time.Duration {
 	backoff := lastBackoff
 	if shift := attempt - 1; shift < 8 {

@@ -108,9 +108,9 @@ func staleTLS(err error) bool {
 	return refusedByPeer(err)
 }
 
-// alertsOnCertificates are the TLS alerts (RFC 8446, 6.2) by which a server turns a client certificate down:
-// bad_certificate, unsupported_certificate, certificate_revoked, certificate_expired,
-// certificate_unknown, unknown_ca, access_denied, certificate_required.
+// alertsOnCertificates are the TLS alerts (RFC 8446, 6.2) by which a server turns a client
+// certificate down: bad_certificate, unsupported_certificate, certificate_revoked,
+// certificate_expired, certificate_unknown, unknown_ca, access_denied, certificate_required.
 var alertsOnCertificates = []tls.AlertError{42, 43, 44, 45, 46, 48, 49, 116}
 
 // refusedByPeer reports whether the server ended the handshake because of the client's

@@ -62,14 +62,16 @@ func assemble(c *Config, base *url.URL) (*transport, error) {
 	return t, nil
 }
 
-// close closes the connections that nothing uses. The transport goes on working, and opens new ones.
+// close closes the connections that nothing uses. The transport goes on working, and opens new
+// ones.
 func (t *transport) close() {
 	if c, ok := t.inner.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
 	}
 }
 
-// rewind returns req ready to be sent once more; ok is false if its body cannot be read a second time.
+// rewind returns req ready to be sent once more; ok is false if its body cannot be read a second
+// time.
 func rewind(req *http.Request) (again *http.Request, ok bool) {
 	if req.Body == nil || req.Body == http.NoBody {
 		return req, true
@@ -86,8 +88,9 @@ func rewind(req *http.Request) (again *http.Request, ok bool) {
 	return again, true
 }
 
-// discard gives up a response. What little it says is read first, without which an HTTP/1.1 connection
-// could not be used again; a body of unknown length may never end, and is not waited for.
+// discard gives up a response. What little it says is read first, without which an HTTP/1.1
+// connection could not be used again; a body of unknown length may never end, and is not waited
+// for.
 func discard(resp *http.Response) {
 	if resp == nil {
 		return

@@ -88,8 +88,8 @@ type User struct {
 	ClientCertificateData Data   `json:"client-certificate-data,omitzero"`
 	ClientKey             string `json:"client-key,omitempty"`
 	ClientKeyData         Data   `json:"client-key-data,omitzero"`
-	// Token is a bearer token. TokenFile is the path of a file that holds one; where it can be read,
-	// it wins, since its content may be newer.
+	// Token is a bearer token. TokenFile is the path of a file that holds one; where it can be
+	// read, it wins, since its content may be newer.
 	Token     Secret `json:"token,omitempty"`
 	TokenFile string `json:"tokenFile,omitempty"`
 	// Impersonate is the user to act as; the others say more about that user.

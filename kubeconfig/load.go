@@ -41,8 +41,8 @@ func (c *Config) cameFrom(path string) {
 	}
 }
 
-// LoadDefault reads and merges the files that [DefaultPaths] lists. A file that is not there is skipped;
-// if none of them is, the error is [fs.ErrNotExist]. A file that cannot be read or
+// LoadDefault reads and merges the files that [DefaultPaths] lists. A file that is not there is
+// skipped; if none of them is, the error is [fs.ErrNotExist]. A file that cannot be read or
 // understood is an error: skipping it could mean to act on the wrong cluster.
 func LoadDefault() (*Config, error) {
 	paths, err := DefaultPaths()
@@ -68,8 +68,8 @@ func LoadDefault() (*Config, error) {
 	return whole, nil
 }
 
-// DefaultPaths lists the files that make up the user's kubeconfig, in order of precedence: those in the
-// environment variable KUBECONFIG (separated by colons, on Windows by semicolons), or
+// DefaultPaths lists the files that make up the user's kubeconfig, in order of precedence: those
+// in the environment variable KUBECONFIG (separated by colons, on Windows by semicolons), or
 // .kube/config in the home directory if the variable is not set or names no file.
 func DefaultPaths() ([]string, error) {
 	var paths []string

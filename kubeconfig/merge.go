@@ -4,8 +4,8 @@ import (
 	"encoding/json/jsontext"
 )
 
-// Merge adds to c what other has and c has not: entries by name, the current context, extensions and
-// unknown fields. What c has stays as it is, whole: entries of the same name are not mixed.
+// Merge adds to c what other has and c has not: entries by name, the current context, extensions
+// and unknown fields. What c has stays as it is, whole: entries of the same name are not mixed.
 // This is how kubectl reads a KUBECONFIG list, where the first file wins.
 func (c *Config) Merge(other *Config) {
 	if c.APIVersion == "" {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// ErrEmpty is the error of [Config.Resolve] when there is nothing to choose from: no context and no
-// cluster.
+// ErrEmpty is the error of [Config.Resolve] when there is nothing to choose from: no context and
+// no cluster.
 var ErrEmpty = errors.New("the kubeconfig is empty")
 
 // Overrides choose something else than the current context and its parts.
@@ -27,8 +27,8 @@ type Overrides struct {
 
 // Resolved is one way to one cluster, with absolute paths.
 type Resolved struct {
-	// ContextName, ClusterName and UserName are the names of the entries it came from. ContextName is
-	// empty if no context was needed, UserName for an anonymous user.
+	// ContextName, ClusterName and UserName are the names of the entries it came from.
+	// ContextName is empty if no context was needed, UserName for an anonymous user.
 	ContextName string
 	ClusterName string
 	UserName    string

@@ -16,8 +16,8 @@ import (
 
 const redacted = "[redacted]"
 
-// errUseEncode is what encoding/json gives for types that hold secrets: a log would show them, and a
-// file without them would be broken.
+// errUseEncode is what encoding/json gives for types that hold secrets: a log would show them,
+// and a file without them would be broken.
 var errUseEncode = errors.New("kubeconfig: this holds secrets and is not written as JSON by accident; use Config.Encode")
 
 // Secret is text that printing and logging do not show. A conversion to string does.
