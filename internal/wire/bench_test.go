@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"encoding/json/jsontext"
+	"errors"
 	"io"
 	"runtime"
 	"testing"
@@ -78,7 +79,7 @@ func benchWatch(b *testing.B, body []byte, format Format) {
 	}
 	for n := 0; ; n++ {
 		event, err := r.Next()
-		if err == io.EOF && n == pageSize {
+		if errors.Is(err, io.EOF) && n == pageSize {
 			return
 		}
 		if err != nil {

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"fmt"
 	"io"
 )
@@ -61,7 +62,7 @@ func syntaxErrorf(format string, args ...any) error {
 
 // unexpected turns the end of the input into its error inside of something.
 func unexpected(err error) error {
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}
 	return err

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"strconv"
 	"strings"
@@ -67,7 +68,7 @@ func (l *listReader) noItems(hold bool) error {
 func (l *listReader) jsonEnd() error {
 	l.w.release()
 	c, err := l.w.peek()
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return nil
 	}
 	if err == nil {
@@ -175,8 +176,6 @@ func (m *ListMeta) setJSON(text string) error {
 
 func (m *ListMeta) setMember(name string, kind byte, value string) error {
 	switch name {
-	case "selfLink":
-		return setText(&m.SelfLink, name, kind, value)
 	case "resourceVersion":
 		return setText(&m.ResourceVersion, name, kind, value)
 	case "continue":

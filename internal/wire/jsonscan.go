@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/binary"
+	"errors"
 	"io"
 	"math/bits"
 )
@@ -224,7 +225,7 @@ func (w *window) skipScalar(c byte) (kind byte, err error) {
 				return w.scalarKind(start, c)
 			}
 		}
-		if err := w.fill(); err == io.EOF {
+		if err := w.fill(); errors.Is(err, io.EOF) {
 			return w.scalarKind(start, c)
 		} else if err != nil {
 			return 0, err

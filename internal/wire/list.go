@@ -9,8 +9,6 @@ import (
 type ListMeta struct {
 	// APIVersion and Kind are those of the list, such as v1 PodList. Either may be empty.
 	APIVersion, Kind string
-	// SelfLink is obsolete; no supported server sets it.
-	SelfLink string
 	// ResourceVersion is the version of the whole, from which a watch goes on.
 	ResourceVersion string
 	// Continue asks for the next page; empty on the last one.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -72,7 +73,7 @@ func metaOf(o *Object) metav1.ObjectMeta {
 
 // routed is the part of an ObjectMeta that an object has to tell.
 func routed(m metav1.ObjectMeta) metav1.ObjectMeta {
-	m.GenerateName, m.SelfLink, m.DeletionGracePeriodSeconds, m.ManagedFields = "", "", nil, nil
+	m.GenerateName, m.DeletionGracePeriodSeconds, m.ManagedFields = "", nil, nil
 	return m
 }
 
@@ -220,16 +221,16 @@ func TestReadListJSON(t *testing.T) {
 
 func TestListMetadata(t *testing.T) {
 	want := ListMeta{
-		APIVersion: "v1", Kind: "PodList", SelfLink: "/x", ResourceVersion: "5", Continue: `a"b`,
+		APIVersion: "v1", Kind: "PodList", ResourceVersion: "5", Continue: `a"b`,
 		RemainingItemCount: new(int64(3)), ShardSelector: "hash=1",
 	}
 	list := metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{
-		SelfLink: "/x", ResourceVersion: "5", Continue: `a"b`, RemainingItemCount: new(int64(3)),
+		ResourceVersion: "5", Continue: `a"b`, RemainingItemCount: new(int64(3)),
 		ShardInfo: &metav1.ShardInfo{Selector: "hash=1"},
 	}}
 	bodies := map[Format][]byte{
 		Protobuf: wrap("v1", "PodList", must(list.Marshal())),
-		JSON: []byte(`{"kind":"PodList","apiVersion":"v1","metadata":{"selfLink":"/x","resourceVersion":"5","continue":"a\"b",` +
+		JSON: []byte(`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"5","continue":"a\"b",` +
 			`"remainingItemCount":3,"shardInfo":{"selector":"hash=1"},"other":{}},"items":[]}`),
 	}
 	for _, format := range formats {
@@ -310,6 +311,16 @@ func TestReadListReadError(t *testing.T) {
 	}
 }
 
+// TestReadListWrappedEOF: the end of something else is not the end of the body.
+func TestReadListWrappedEOF(t *testing.T) {
+	wrapped := fmt.Errorf("proxy: %w", io.EOF)
+	body := `{"items":[]}`
+	_, err := ReadList(io.MultiReader(strings.NewReader(body), iotest.ErrReader(wrapped)), JSON, nil, nil)
+	if want := "wire: reading the end of a list: unexpected EOF: proxy: EOF"; err == nil || err.Error() != want || !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
 func TestReadListVisitError(t *testing.T) {
 	stop := errors.New("stop")
 	for _, format := range formats {
@@ -320,7 +331,7 @@ func TestReadListVisitError(t *testing.T) {
 			}
 			return nil
 		})
-		if err != stop || seen != 3 {
+		if !errors.Is(err, stop) || seen != 3 {
 			t.Errorf("%s: %v after %d objects, want %v after 3", format, err, seen, stop)
 		}
 	}

@@ -1,9 +1,6 @@
 package wire
 
-import (
-	"io"
-	"strings"
-)
+import "strings"
 
 // ReadObject reads a single object, such as the answer to a GET. Protobuf may come in its
 // envelope or without. Nothing of data is kept: the object has a copy.
@@ -47,7 +44,7 @@ func readJSONObject(data []byte, opts *Options) (Object, error) {
 		return Object{}, err
 	}
 	object := p.take()
-	if c, err := w.peek(); err != io.EOF {
+	if c, err := w.peek(); err == nil {
 		return Object{}, w.bad(c, "end")
 	}
 	return object, nil

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"testing"
 
@@ -52,7 +53,7 @@ func (p peer) watch(b *testing.B, body []byte) {
 	for n := 0; ; n++ {
 		var event metav1.WatchEvent
 		_, _, err := events.Decode(nil, &event)
-		if err == io.EOF && n == pageSize {
+		if errors.Is(err, io.EOF) && n == pageSize {
 			return
 		}
 		if err != nil {

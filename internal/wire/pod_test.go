@@ -27,8 +27,8 @@ func makePod(i int) *corev1.Pod {
 			Annotations:     map[string]string{"prometheus.io/scrape": "true", "prometheus.io/port": "8080", "kubectl.kubernetes.io/restartedAt": "2026-01-01T00:00:00Z"},
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-6d4cf56db6", UID: "6c3f7c2e-1b0d-4a55-9c7a-1d2e3f4a5b6c", Controller: &ctrl, BlockOwnerDeletion: &ctrl}},
 			ManagedFields: []metav1.ManagedFieldsEntry{
-				{Manager: "kube-controller-manager", Operation: "Update", APIVersion: "v1", Time: &t, FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(mf)}},
-				{Manager: "kubelet", Operation: "Update", APIVersion: "v1", Time: &t, FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(mf2)}, Subresource: "status"},
+				{Manager: "kube-controller-manager", Operation: "Update", APIVersion: "v1", Time: &t, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(mf)},
+				{Manager: "kubelet", Operation: "Update", APIVersion: "v1", Time: &t, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(mf2), Subresource: "status"},
 			},
 		},
 		Spec: corev1.PodSpec{

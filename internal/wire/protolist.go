@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"strings"
 )
@@ -11,7 +12,6 @@ const (
 	listMetadata = 1
 	listItems    = 2
 
-	metaSelfLink  = 1
 	metaVersion   = 2
 	metaContinue  = 3
 	metaRemaining = 4
@@ -30,7 +30,7 @@ func (l *listReader) protobuf() error {
 	e := protoList{listReader: l}
 	for {
 		l.w.release()
-		if err := l.w.more(); err == io.EOF {
+		if err := l.w.more(); errors.Is(err, io.EOF) {
 			return e.end()
 		} else if err != nil {
 			return l.fail("the envelope", err)
@@ -200,8 +200,6 @@ func (m *ListMeta) setProto(b []byte) error {
 
 func (m *ListMeta) setField(number int32, content []byte) error {
 	switch number {
-	case metaSelfLink:
-		m.SelfLink = string(content)
 	case metaVersion:
 		m.ResourceVersion = string(content)
 	case metaContinue:

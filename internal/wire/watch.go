@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"fmt"
 	"io"
 )
@@ -85,7 +86,7 @@ func (r *WatchReader) Next() (Event, error) {
 	event, err := r.next()
 	if err != nil {
 		r.w.drop()
-		if err != io.EOF {
+		if !errors.Is(err, io.EOF) {
 			err = fmt.Errorf("wire: reading a watch event: %w", err)
 		}
 		r.err = err

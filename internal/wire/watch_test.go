@@ -31,7 +31,7 @@ func events(t testing.TB, r io.Reader, format Format) []Event {
 	var all []Event
 	for {
 		event, err := w.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return all
 		}
 		if err != nil {
@@ -191,7 +191,7 @@ func TestWatchFails(t *testing.T) {
 			if want := "wire: reading a watch event: " + test.want; err == nil || err.Error() != want {
 				t.Errorf("got  %v\nwant %s", err, want)
 			}
-			if _, again := w.Next(); again != err {
+			if _, again := w.Next(); !errors.Is(again, err) {
 				t.Errorf("the next call returns %v", again)
 			}
 		})
@@ -214,7 +214,7 @@ func TestWatchCutOff(t *testing.T) {
 			}
 			clean := n == 0 || n == len(first) || n == len(body) ||
 				format == JSON && (n == len(first)-1 || n == len(body)-1) // without the newline
-			if clean && err != io.EOF || !clean && !errors.Is(err, io.ErrUnexpectedEOF) {
+			if clean && !errors.Is(err, io.EOF) || !clean && !errors.Is(err, io.ErrUnexpectedEOF) {
 				t.Fatalf("%s cut at byte %d of %d: %v", format, n, len(body), err)
 			}
 		}
@@ -321,7 +321,7 @@ func TestWatchIdle(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := watch.Next(); err != io.EOF || waits < 4 {
+		if _, err := watch.Next(); !errors.Is(err, io.EOF) || waits < 4 {
 			t.Errorf("%s: %v after %d reads", format, err, waits)
 		}
 	}

@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"sync"
 )
@@ -99,11 +101,18 @@ func (w *window) fillRest() error {
 	return nil
 }
 
-// read returns as soon as there is something, or an error.
+// read returns as soon as there is something, or an error. io.EOF is then the end of the body
+// and nothing else.
 func (s *source) read(b []byte) (n int, err error) {
 	for range mostEmptyReads {
-		n, s.err = s.r.Read(b)
-		if n > 0 || s.err != nil {
+		n, err := s.r.Read(b)
+		if s.err = err; err == io.EOF {
+			return n, err
+		}
+		if errors.Is(err, io.EOF) { // something else came to its end
+			s.err = fmt.Errorf("%w: %s", io.ErrUnexpectedEOF, err.Error())
+		}
+		if n > 0 || err != nil {
 			return n, s.err
 		}
 	}
