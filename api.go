@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/go-kube/kube/internal/codec"
-	"github.com/go-kube/kube/resource"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -41,7 +40,7 @@ func (a API[K]) Get(ctx context.Context, name string) (*K, error) {
 // GetWith is Get with options.
 func (a API[K]) GetWith(ctx context.Context, name string, opts *GetOptions) (*K, error) {
 	obj := new(K)
-	return result(obj, a.endpoint.get(ctx, name, "", a.endpoint.kind.Info, opts, obj))
+	return result(obj, a.endpoint.get(ctx, name, "", a.endpoint.self(), opts, obj))
 }
 
 // Lookup reads the object called name, and says whether there is one. Its absence is not an
@@ -83,14 +82,14 @@ func (a API[K]) Create(ctx context.Context, obj *K, opts *CreateOptions) (*K, er
 // objects that people apply with kubectl.
 func (a API[K]) Replace(ctx context.Context, obj *K, opts *ReplaceOptions) (*K, error) {
 	out := new(K)
-	return result(out, a.endpoint.replace(ctx, "", "", obj, a.endpoint.kind.Info, opts, out))
+	return result(out, a.endpoint.replace(ctx, "", "", obj, a.endpoint.self(), opts, out))
 }
 
 // Patch changes the object called name. It fails with [ErrNotFound], [ErrInvalid] (a failed
 // test step of a JSON patch among others) and [ErrConflict].
 func (a API[K]) Patch(ctx context.Context, name string, patch Patch, opts *PatchOptions) (*K, error) {
 	out := new(K)
-	return result(out, a.endpoint.patch(ctx, name, "", patch, opts, a.endpoint.kind.Info, out))
+	return result(out, a.endpoint.patch(ctx, name, "", patch, opts, a.endpoint.self(), out))
 }
 
 // Apply makes the fields that are set in obj true, creating the object where there is none,
@@ -105,7 +104,7 @@ func (a API[K]) Patch(ctx context.Context, name string, patch Patch, opts *Patch
 // See https://kubernetes.io/docs/reference/using-api/server-side-apply/
 func (a API[K]) Apply(ctx context.Context, obj *K, fieldManager string, opts *ApplyOptions) (*K, error) {
 	out := new(K)
-	return result(out, a.endpoint.apply(ctx, "", "", obj, a.endpoint.kind.Info, fieldManager, opts, out))
+	return result(out, a.endpoint.apply(ctx, "", "", obj, a.endpoint.self(), fieldManager, opts, out))
 }
 
 // ApplyConfiguration is [API.Apply] for the apply configurations that client-go and
@@ -136,7 +135,7 @@ func result[K any](obj *K, err error) (*K, error) {
 	return obj, nil
 }
 
-func (e Endpoint) get(ctx context.Context, name, subresource string, body resource.Info, opts *GetOptions, into any) error {
+func (e Endpoint) get(ctx context.Context, name, subresource string, body content, opts *GetOptions, into any) error {
 	r, err := e.object("get", http.MethodGet, name)
 	r.subresource = subresource
 	if err != nil {
@@ -150,7 +149,7 @@ func (e Endpoint) get(ctx context.Context, name, subresource string, body resour
 }
 
 // exchange sends r and decodes the answer, which has to be an object, into into.
-func (e Endpoint) exchange(ctx context.Context, r *request, kind resource.Info, into any) error {
+func (e Endpoint) exchange(ctx context.Context, r *request, kind content, into any) error {
 	isStatus, err := e.exchangeOrStatus(ctx, r, kind, into)
 	if err == nil && isStatus {
 		err = e.fail(r, errNotOneObject)
@@ -158,7 +157,7 @@ func (e Endpoint) exchange(ctx context.Context, r *request, kind resource.Info, 
 	return err
 }
 
-func (e Endpoint) exchangeOrStatus(ctx context.Context, r *request, kind resource.Info, into any) (isStatus bool, err error) {
+func (e Endpoint) exchangeOrStatus(ctx context.Context, r *request, kind content, into any) (isStatus bool, err error) {
 	resp, err := e.send(ctx, r)
 	if err != nil {
 		return false, e.fail(r, err)
@@ -181,19 +180,19 @@ func (e Endpoint) create(ctx context.Context, obj any, opts *CreateOptions, into
 		err = errMetadataWrite
 	}
 	if err == nil {
-		r.body, r.contentType, err = e.encode(obj, e.kind.Info)
+		r.body, r.contentType, err = e.encode(obj, &e.kind.Info)
 	}
 	r.accept = e.accept(asMetadata)
 	if err != nil {
 		return e.fail(r, err)
 	}
-	return e.exchange(ctx, r, e.kind.Info, into)
+	return e.exchange(ctx, r, e.self(), into)
 }
 
 var errMetadataWrite = errors.New("an object of which only the metadata is known cannot be written whole; use Patch or Apply, or the kind's full descriptor")
 
 // replace writes obj, or the body obj of a subresource. name is empty where obj names itself.
-func (e Endpoint) replace(ctx context.Context, name, subresource string, obj any, body resource.Info, opts *ReplaceOptions, into any) error {
+func (e Endpoint) replace(ctx context.Context, name, subresource string, obj any, body content, opts *ReplaceOptions, into any) error {
 	r, err := e.write("update", http.MethodPut, name, subresource, obj, body)
 	if err == nil {
 		r.query, err = opts.query()
@@ -202,7 +201,7 @@ func (e Endpoint) replace(ctx context.Context, name, subresource string, obj any
 		err = errMetadataWrite
 	}
 	if err == nil {
-		r.body, r.contentType, err = e.encode(obj, body)
+		r.body, r.contentType, err = e.encode(obj, body.Info)
 	}
 	if err != nil {
 		return e.fail(r, err)
@@ -211,7 +210,7 @@ func (e Endpoint) replace(ctx context.Context, name, subresource string, obj any
 }
 
 // write starts a request that writes obj by name.
-func (e Endpoint) write(verb, method, name, subresource string, obj any, body resource.Info) (*request, error) {
+func (e Endpoint) write(verb, method, name, subresource string, obj any, body content) (*request, error) {
 	target := e
 	err := e.misuse
 	if meta, ok := obj.(metav1.Object); ok && name == "" {
@@ -226,7 +225,7 @@ func (e Endpoint) write(verb, method, name, subresource string, obj any, body re
 	return r, err
 }
 
-func (e Endpoint) patch(ctx context.Context, name, subresource string, patch Patch, opts *PatchOptions, body resource.Info, into any) error {
+func (e Endpoint) patch(ctx context.Context, name, subresource string, patch Patch, opts *PatchOptions, body content, into any) error {
 	r, err := e.object("patch", http.MethodPatch, name)
 	r.subresource, r.accept = subresource, e.acceptBody(subresource, body)
 	if err == nil && patch.err == nil && patch.contentType == "" {
@@ -245,7 +244,7 @@ func (e Endpoint) patch(ctx context.Context, name, subresource string, patch Pat
 	return e.exchange(ctx, r, body, into)
 }
 
-func (e Endpoint) apply(ctx context.Context, name, subresource string, obj any, body resource.Info, fieldManager string, opts *ApplyOptions, into any) error {
+func (e Endpoint) apply(ctx context.Context, name, subresource string, obj any, body content, fieldManager string, opts *ApplyOptions, into any) error {
 	r, err := e.write("apply", http.MethodPatch, name, subresource, obj, body)
 	if err == nil {
 		r.query, err = opts.query(fieldManager)
@@ -274,7 +273,7 @@ func (e Endpoint) applyConfiguration(ctx context.Context, config any, fieldManag
 	if err := codec.DecodeJSON(body, &named); err != nil {
 		return e.fail(r, fmt.Errorf("reading the name in the apply configuration: %w", err))
 	}
-	r, err = e.write("apply", http.MethodPatch, "", "", &named, e.kind.Info)
+	r, err = e.write("apply", http.MethodPatch, "", "", &named, e.self())
 	if err == nil {
 		r.query, err = opts.query(fieldManager)
 	}
@@ -282,7 +281,7 @@ func (e Endpoint) applyConfiguration(ctx context.Context, config any, fieldManag
 		return e.fail(r, err)
 	}
 	r.body, r.contentType = body, string(types.ApplyPatchType)
-	return e.exchange(ctx, r, e.kind.Info, into)
+	return e.exchange(ctx, r, e.self(), into)
 }
 
 func (e Endpoint) delete(ctx context.Context, name string, opts *DeleteOptions) error {

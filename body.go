@@ -67,9 +67,23 @@ func readBody(resp *http.Response, use func(body []byte) error) error {
 	return use(b.Bytes())
 }
 
+// content is what the body of an answer holds: an object of the endpoint's kind, or the body of
+// a subresource.
+type content struct {
+	*resource.Info
+	message interface {
+		DecodeProtobuf(data []byte, into any) error
+	}
+}
+
+// self is the content of answers that are the object itself.
+func (e Endpoint) self() content { return content{&e.kind.Info, e.kind} }
+
+func bodyOf(s *resource.SubresourceDescriptor) content { return content{&s.Body, s} }
+
 // decode reads the body of resp into the object into, and closes it. isStatus reports that
 // the server answered with a Status of success in place of an object; into is left alone then.
-func decode(resp *http.Response, kind resource.Info, into any) (isStatus bool, err error) {
+func decode(resp *http.Response, kind content, into any) (isStatus bool, err error) {
 	format, err := wire.FormatOf(resp.Header.Get("Content-Type"))
 	if err != nil {
 		resp.Body.Close()
@@ -82,7 +96,7 @@ func decode(resp *http.Response, kind resource.Info, into any) (isStatus bool, e
 	return isStatus, err
 }
 
-func decodeBody(body []byte, format wire.Format, kind resource.Info, into any) (isStatus bool, err error) {
+func decodeBody(body []byte, format wire.Format, kind content, into any) (isStatus bool, err error) {
 	if format == wire.Protobuf {
 		apiVersion, name, raw, err := wire.Envelope(body)
 		if err != nil {
@@ -91,10 +105,10 @@ func decodeBody(body []byte, format wire.Format, kind resource.Info, into any) (
 		if name == "Status" && apiVersion == "v1" && kind.Kind != "Status" {
 			return true, nil
 		}
-		if err := codec.DecodeProtobuf(raw, into); err != nil {
+		if err := kind.message.DecodeProtobuf(raw, into); err != nil {
 			return false, fmt.Errorf("decoding the answer: %w", err)
 		}
-		setType(into, kind)
+		setType(into, kind.Info)
 		return false, nil
 	}
 	if kind.Kind != "Status" && isStatusJSON(body) {
@@ -103,7 +117,7 @@ func decodeBody(body []byte, format wire.Format, kind resource.Info, into any) (
 	if err := codec.DecodeJSON(body, into); err != nil {
 		return false, fmt.Errorf("decoding the answer: %w", err)
 	}
-	setType(into, kind)
+	setType(into, kind.Info)
 	return false, nil
 }
 
@@ -118,7 +132,7 @@ func isStatusJSON(body []byte) bool {
 
 // setType fills in apiVersion and kind, which the protobuf form of an object does not hold
 // and the metadata form names wrongly.
-func setType(obj any, kind resource.Info) {
+func setType(obj any, kind *resource.Info) {
 	if o, ok := obj.(interface{ GetObjectKind() schema.ObjectKind }); ok {
 		o.GetObjectKind().SetGroupVersionKind(kind.GroupVersionKind())
 	}
@@ -132,7 +146,7 @@ func refusalOf(err error) error {
 	}
 	var status metav1.Status
 	if refused.Format == wire.Protobuf {
-		err = codec.DecodeProtobuf(refused.Body, &status)
+		err = status.Unmarshal(refused.Body)
 	} else {
 		err = codec.DecodeJSON(refused.Body, &status)
 	}
@@ -176,7 +190,7 @@ func statusIn(body []byte, h http.Header) (status metav1.Status, ok bool) {
 	}
 	if format == wire.Protobuf {
 		_, name, raw, err := wire.Envelope(body)
-		return status, err == nil && name == "Status" && codec.DecodeProtobuf(raw, &status) == nil
+		return status, err == nil && name == "Status" && status.Unmarshal(raw) == nil
 	}
 	return status, codec.DecodeJSON(body, &status) == nil && status.Kind == "Status" && status.Status == metav1.StatusFailure
 }

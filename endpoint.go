@@ -240,7 +240,7 @@ func (e Endpoint) accept(as string) string {
 
 // acceptBody is accept for the body of a subresource: status answers with the object itself,
 // the others with a kind of their own.
-func (e Endpoint) acceptBody(subresource string, body resource.Info) string {
+func (e Endpoint) acceptBody(subresource string, body content) string {
 	switch {
 	case subresource == "" || subresource == "status":
 		return e.accept(asMetadata)
@@ -263,7 +263,7 @@ func (e Endpoint) acceptDropped(as string) string {
 
 // encode returns the body for obj and its media type: protobuf for built-in kinds whose Go
 // type can write it, JSON otherwise.
-func (e Endpoint) encode(obj any, info resource.Info) (body []byte, contentType string, err error) {
+func (e Endpoint) encode(obj any, info *resource.Info) (body []byte, contentType string, err error) {
 	if info.Protobuf && codec.SupportsProtobuf(obj) {
 		body, err = codec.EncodeProtobuf(obj, info.APIVersion(), info.Kind)
 		return body, mediaProtobuf, err

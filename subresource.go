@@ -17,26 +17,26 @@ type Status[K any] struct{ endpoint Endpoint }
 // Get reads the object by its status subresource.
 func (s Status[K]) Get(ctx context.Context, name string) (*K, error) {
 	obj := new(K)
-	return result(obj, s.endpoint.get(ctx, name, "status", s.endpoint.kind.Info, nil, obj))
+	return result(obj, s.endpoint.get(ctx, name, "status", s.endpoint.self(), nil, obj))
 }
 
 // Replace writes the status of obj. See [API.Replace].
 func (s Status[K]) Replace(ctx context.Context, obj *K, opts *ReplaceOptions) (*K, error) {
 	out := new(K)
-	return result(out, s.endpoint.replace(ctx, "", "status", obj, s.endpoint.kind.Info, opts, out))
+	return result(out, s.endpoint.replace(ctx, "", "status", obj, s.endpoint.self(), opts, out))
 }
 
 // Patch changes the status of the object called name. See [API.Patch].
 func (s Status[K]) Patch(ctx context.Context, name string, patch Patch, opts *PatchOptions) (*K, error) {
 	out := new(K)
-	return result(out, s.endpoint.patch(ctx, name, "status", patch, opts, s.endpoint.kind.Info, out))
+	return result(out, s.endpoint.patch(ctx, name, "status", patch, opts, s.endpoint.self(), out))
 }
 
 // Apply makes the status fields that are set in obj true. The object has to exist. See
 // [API.Apply], and [resource.Object.WithStatus] for an object that holds nothing but a status.
 func (s Status[K]) Apply(ctx context.Context, obj *K, fieldManager string, opts *ApplyOptions) (*K, error) {
 	out := new(K)
-	return result(out, s.endpoint.apply(ctx, "", "status", obj, s.endpoint.kind.Info, fieldManager, opts, out))
+	return result(out, s.endpoint.apply(ctx, "", "status", obj, s.endpoint.self(), fieldManager, opts, out))
 }
 
 // Scale is how many replicas an object has and should have: autoscaling/v1 Scale, which every
@@ -83,7 +83,7 @@ type Subresource[B any] struct {
 // Get reads the subresource of the object called name.
 func (s Subresource[B]) Get(ctx context.Context, name string) (*B, error) {
 	body := new(B)
-	return result(body, s.endpoint.get(ctx, name, s.descriptor.Name, s.descriptor.Body, nil, body))
+	return result(body, s.endpoint.get(ctx, name, s.descriptor.Name, bodyOf(s.descriptor), nil, body))
 }
 
 // Create posts body to the subresource of the object called name, as evictions, bindings and
@@ -100,33 +100,33 @@ func (s Subresource[B]) Create(ctx context.Context, name string, body *B, opts *
 
 func (e Endpoint) createSub(ctx context.Context, name string, d *resource.SubresourceDescriptor, obj any, opts *CreateOptions, into any) (isStatus bool, err error) {
 	r, err := e.object("create", http.MethodPost, name)
-	r.subresource, r.accept = d.Name, e.acceptBody(d.Name, d.Body)
+	r.subresource, r.accept = d.Name, e.acceptBody(d.Name, bodyOf(d))
 	if err == nil {
 		r.query, err = opts.query()
 	}
 	if err == nil {
-		r.body, r.contentType, err = e.encode(obj, d.Body)
+		r.body, r.contentType, err = e.encode(obj, &d.Body)
 	}
 	if err != nil {
 		return false, e.fail(r, err)
 	}
-	return e.exchangeOrStatus(ctx, r, d.Body, into)
+	return e.exchangeOrStatus(ctx, r, bodyOf(d), into)
 }
 
 // Replace writes the subresource of the object called name.
 func (s Subresource[B]) Replace(ctx context.Context, name string, body *B, opts *ReplaceOptions) (*B, error) {
 	out := new(B)
-	return result(out, s.endpoint.replace(ctx, name, s.descriptor.Name, body, s.descriptor.Body, opts, out))
+	return result(out, s.endpoint.replace(ctx, name, s.descriptor.Name, body, bodyOf(s.descriptor), opts, out))
 }
 
 // Patch changes the subresource of the object called name.
 func (s Subresource[B]) Patch(ctx context.Context, name string, patch Patch, opts *PatchOptions) (*B, error) {
 	out := new(B)
-	return result(out, s.endpoint.patch(ctx, name, s.descriptor.Name, patch, opts, s.descriptor.Body, out))
+	return result(out, s.endpoint.patch(ctx, name, s.descriptor.Name, patch, opts, bodyOf(s.descriptor), out))
 }
 
 // Apply makes the fields that are set in body true. See [API.Apply].
 func (s Subresource[B]) Apply(ctx context.Context, name string, body *B, fieldManager string, opts *ApplyOptions) (*B, error) {
 	out := new(B)
-	return result(out, s.endpoint.apply(ctx, name, s.descriptor.Name, body, s.descriptor.Body, fieldManager, opts, out))
+	return result(out, s.endpoint.apply(ctx, name, s.descriptor.Name, body, bodyOf(s.descriptor), fieldManager, opts, out))
 }

@@ -15,6 +15,8 @@ type Descriptor struct {
 	Scope Scope
 	// MetadataOnly asks the server for PartialObjectMetadata instead of whole objects.
 	MetadataOnly bool
+
+	unmarshal Unmarshal
 }
 
 // Kind is a descriptor of any scope whose Go type is K. It is implemented by the types of
@@ -47,18 +49,19 @@ type ObjectPtr[K any] interface {
 // and not where it is defined: a package-level variable that holds one is then static data,
 // which costs nothing at start-up and which the linker drops where it is not used.
 type definition struct {
-	info     Info
-	scope    Scope
-	once     sync.Once
-	whole    Descriptor
-	metadata Descriptor
+	info      Info
+	scope     Scope
+	unmarshal Unmarshal
+	once      sync.Once
+	whole     Descriptor
+	metadata  Descriptor
 }
 
 func (d *definition) completed() *definition {
 	d.once.Do(func() {
-		d.whole = Descriptor{Info: d.info.completed(), Scope: d.scope}
+		d.whole = Descriptor{Info: d.info.completed(), Scope: d.scope, unmarshal: d.unmarshal}
 		d.metadata = d.whole
-		d.metadata.MetadataOnly = true
+		d.metadata.MetadataOnly, d.metadata.unmarshal = true, nil
 	})
 	return d
 }
@@ -83,6 +86,18 @@ func DefineCluster[K any, P ObjectPtr[K]](info Info) Cluster[K] {
 	return Cluster[K]{&definition{info: info, scope: ClusterScoped}}
 }
 
+// BuiltinNamespaced is [DefineNamespaced] for the kinds of Kubernetes itself, whose Go types
+// have a protobuf form that unmarshal reads.
+func BuiltinNamespaced[K any, P ObjectPtr[K]](info Info, unmarshal Unmarshal) Namespaced[K] {
+	return Namespaced[K]{&definition{info: info, scope: NamespaceScoped, unmarshal: unmarshal}}
+}
+
+// BuiltinCluster is [DefineCluster] for the kinds of Kubernetes itself, whose Go types have a
+// protobuf form that unmarshal reads.
+func BuiltinCluster[K any, P ObjectPtr[K]](info Info, unmarshal Unmarshal) Cluster[K] {
+	return Cluster[K]{&definition{info: info, scope: ClusterScoped, unmarshal: unmarshal}}
+}
+
 // Descriptor implements [Kind].
 func (k Namespaced[K]) Descriptor() *Descriptor { return &k.d.completed().whole }
 
@@ -95,11 +110,11 @@ func (Cluster[K]) kindOf(*K)          {}
 
 // Metadata describes the same kind with metadata only: objects are [Metadata] values, and the
 // server sends no spec and no status.
-func (k Namespaced[K]) Metadata() NamespacedMetadata[K] { return NamespacedMetadata[K]{k.d} }
+func (k Namespaced[K]) Metadata() NamespacedMetadata[K] { return NamespacedMetadata[K](k) }
 
 // Metadata describes the same kind with metadata only: objects are [Metadata] values, and the
 // server sends no spec and no status.
-func (k Cluster[K]) Metadata() ClusterMetadata[K] { return ClusterMetadata[K]{k.d} }
+func (k Cluster[K]) Metadata() ClusterMetadata[K] { return ClusterMetadata[K](k) }
 
 // NamespacedMetadata describes a namespaced kind of which only the metadata is read.
 type NamespacedMetadata[K any] struct{ d *definition }
@@ -136,7 +151,7 @@ func (k DynamicKind) Descriptor() *Descriptor { return &k.d.completed().whole }
 
 // Metadata describes the same kind with metadata only.
 func (k DynamicKind) Metadata() NamespacedMetadata[unstructured.Unstructured] {
-	return NamespacedMetadata[unstructured.Unstructured]{k.d}
+	return NamespacedMetadata[unstructured.Unstructured](k)
 }
 
 func (DynamicKind) kindOf(*unstructured.Unstructured) {}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -51,7 +52,7 @@ func TestDescriptors(t *testing.T) {
 		{"dynamic, never protobuf", dynamic.Descriptor, resource.Descriptor{Info: widgetInfo, Scope: resource.ClusterScoped}},
 		{"dynamic metadata", dynamic.Metadata().Descriptor, resource.Descriptor{Info: widgetInfo, Scope: resource.ClusterScoped, MetadataOnly: true}},
 	} {
-		if diff := cmp.Diff(&test.want, test.got()); diff != "" {
+		if diff := cmp.Diff(&test.want, test.got(), cmpopts.IgnoreUnexported(resource.Descriptor{}, resource.SubresourceDescriptor{})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.what, diff)
 		}
 		if one, two := test.got(), test.got(); one != two {
@@ -122,7 +123,7 @@ func TestSubresources(t *testing.T) {
 		}}},
 		{log.Descriptor, resource.SubresourceDescriptor{Name: "log", Body: resource.Info{Version: "v1", Kind: "PodLogOptions", Verbs: []string{"get"}}}},
 	} {
-		if diff := cmp.Diff(&test.want, test.got()); diff != "" {
+		if diff := cmp.Diff(&test.want, test.got(), cmpopts.IgnoreUnexported(resource.Descriptor{}, resource.SubresourceDescriptor{})); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 		if one, two := test.got(), test.got(); one != two {

@@ -43,7 +43,7 @@ func (l Lazy[K]) Decode() (*K, error) {
 func (r *Raw) decodeInto(obj any) error {
 	decode := codec.DecodeJSON
 	if r.IsProtobuf() {
-		decode = codec.DecodeProtobuf
+		decode = r.descriptor.DecodeProtobuf
 	}
 	if err := decode(r.Bytes(), obj); err != nil {
 		return err

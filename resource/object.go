@@ -90,8 +90,8 @@ func (m *Metadata[K]) DeepCopyObject() runtime.Object {
 // Ref returns the ref of the object whose metadata this is.
 func (m *Metadata[K]) Ref() Ref[K] { return Ref[K]{m.Namespace, m.Name} }
 
-// Unmarshal decodes the protobuf form of PartialObjectMetadata.
-func (m *Metadata[K]) Unmarshal(data []byte) error {
+// unmarshalMetadata decodes the protobuf form of PartialObjectMetadata.
+func (m *Metadata[K]) unmarshalMetadata(data []byte) error {
 	var partial metav1.PartialObjectMetadata
 	if err := partial.Unmarshal(data); err != nil {
 		return err

@@ -99,7 +99,8 @@ func TestMetadataUnmarshal(t *testing.T) {
 		t.Fatal(err)
 	}
 	var m resource.Metadata[gadget]
-	if err := m.Unmarshal(data); err != nil {
+	descriptor := gadgets.Metadata().Descriptor()
+	if err := descriptor.DecodeProtobuf(data, &m); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(partial.ObjectMeta, m.ObjectMeta); diff != "" {
@@ -108,7 +109,7 @@ func TestMetadataUnmarshal(t *testing.T) {
 	if got, want := m.Ref(), (resource.Ref[gadget]{Namespace: "ns", Name: "g"}); got != want {
 		t.Errorf("Ref %v, want %v", got, want)
 	}
-	if err := m.Unmarshal([]byte{0xff}); err == nil {
+	if err := descriptor.DecodeProtobuf([]byte{0xff}, &m); err == nil {
 		t.Error("bytes that are no protobuf give no error")
 	}
 }

@@ -14,6 +14,14 @@ type SubresourceDescriptor struct {
 	// Body is the identity of the kind of the body, such as policy/v1 Eviction; for a
 	// connection, of its options. Group, Version, Kind, Verbs and Protobuf are used.
 	Body Info
+
+	unmarshal Unmarshal
+}
+
+// DecodeProtobuf decodes data, a protobuf message without an envelope, into the new body that
+// into points to.
+func (s *SubresourceDescriptor) DecodeProtobuf(data []byte, into any) error {
+	return s.unmarshal.decode(s.Body.Kind, data, into)
 }
 
 // DefineSubresource describes the subresource called name of kind K with bodies of type B.
@@ -21,6 +29,12 @@ type SubresourceDescriptor struct {
 // name, or with a body without a version and a kind, panics.
 func DefineSubresource[K, B any](name string, body Info) Subresource[K, B] {
 	return Subresource[K, B]{&SubresourceDescriptor{Name: name, Body: body}}
+}
+
+// BuiltinSubresource is [DefineSubresource] for bodies that have a protobuf form, which
+// unmarshal reads.
+func BuiltinSubresource[K, B any](name string, body Info, unmarshal Unmarshal) Subresource[K, B] {
+	return Subresource[K, B]{&SubresourceDescriptor{Name: name, Body: body, unmarshal: unmarshal}}
 }
 
 // Descriptor returns the untyped description: the same pointer each time.

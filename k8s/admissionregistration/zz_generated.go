@@ -22,7 +22,7 @@ import (
 //
 // Cluster-scoped. Categories: api-extensions. Verbs: create, delete, deletecollection, get,
 // list, patch, update, watch.
-var MutatingAdmissionPolicies = resource.DefineCluster[admissionregistrationv1.MutatingAdmissionPolicy](resource.Info{
+var MutatingAdmissionPolicies = resource.BuiltinCluster[admissionregistrationv1.MutatingAdmissionPolicy](resource.Info{
 	Group:      "admissionregistration.k8s.io",
 	Version:    "v1",
 	Kind:       "MutatingAdmissionPolicy",
@@ -31,7 +31,11 @@ var MutatingAdmissionPolicies = resource.DefineCluster[admissionregistrationv1.M
 	Categories: []string{"api-extensions"},
 	Verbs:      []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf:   true,
-})
+}, unmarshalMutatingAdmissionPolicies)
+
+func unmarshalMutatingAdmissionPolicies(data []byte, into any) error {
+	return resource.UnmarshalInto((*admissionregistrationv1.MutatingAdmissionPolicy).Unmarshal, data, into)
+}
 
 // MutatingAdmissionPolicyBindings describes admissionregistration.k8s.io/v1
 // MutatingAdmissionPolicyBinding, objects of type
@@ -40,7 +44,7 @@ var MutatingAdmissionPolicies = resource.DefineCluster[admissionregistrationv1.M
 //
 // Cluster-scoped. Categories: api-extensions. Verbs: create, delete, deletecollection, get,
 // list, patch, update, watch.
-var MutatingAdmissionPolicyBindings = resource.DefineCluster[admissionregistrationv1.MutatingAdmissionPolicyBinding](resource.Info{
+var MutatingAdmissionPolicyBindings = resource.BuiltinCluster[admissionregistrationv1.MutatingAdmissionPolicyBinding](resource.Info{
 	Group:      "admissionregistration.k8s.io",
 	Version:    "v1",
 	Kind:       "MutatingAdmissionPolicyBinding",
@@ -49,7 +53,11 @@ var MutatingAdmissionPolicyBindings = resource.DefineCluster[admissionregistrati
 	Categories: []string{"api-extensions"},
 	Verbs:      []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf:   true,
-})
+}, unmarshalMutatingAdmissionPolicyBindings)
+
+func unmarshalMutatingAdmissionPolicyBindings(data []byte, into any) error {
+	return resource.UnmarshalInto((*admissionregistrationv1.MutatingAdmissionPolicyBinding).Unmarshal, data, into)
+}
 
 // MutatingWebhookConfigurations describes admissionregistration.k8s.io/v1
 // MutatingWebhookConfiguration, objects of type
@@ -58,7 +66,7 @@ var MutatingAdmissionPolicyBindings = resource.DefineCluster[admissionregistrati
 //
 // Cluster-scoped. Categories: api-extensions. Verbs: create, delete, deletecollection, get,
 // list, patch, update, watch.
-var MutatingWebhookConfigurations = resource.DefineCluster[admissionregistrationv1.MutatingWebhookConfiguration](resource.Info{
+var MutatingWebhookConfigurations = resource.BuiltinCluster[admissionregistrationv1.MutatingWebhookConfiguration](resource.Info{
 	Group:      "admissionregistration.k8s.io",
 	Version:    "v1",
 	Kind:       "MutatingWebhookConfiguration",
@@ -67,7 +75,11 @@ var MutatingWebhookConfigurations = resource.DefineCluster[admissionregistration
 	Categories: []string{"api-extensions"},
 	Verbs:      []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf:   true,
-})
+}, unmarshalMutatingWebhookConfigurations)
+
+func unmarshalMutatingWebhookConfigurations(data []byte, into any) error {
+	return resource.UnmarshalInto((*admissionregistrationv1.MutatingWebhookConfiguration).Unmarshal, data, into)
+}
 
 // ValidatingAdmissionPolicies describes admissionregistration.k8s.io/v1
 // ValidatingAdmissionPolicy, objects of type
@@ -76,7 +88,7 @@ var MutatingWebhookConfigurations = resource.DefineCluster[admissionregistration
 //
 // Cluster-scoped. Categories: api-extensions. Verbs: create, delete, deletecollection, get,
 // list, patch, update, watch. Subresources: status.
-var ValidatingAdmissionPolicies = resource.DefineCluster[admissionregistrationv1.ValidatingAdmissionPolicy](resource.Info{
+var ValidatingAdmissionPolicies = resource.BuiltinCluster[admissionregistrationv1.ValidatingAdmissionPolicy](resource.Info{
 	Group:        "admissionregistration.k8s.io",
 	Version:      "v1",
 	Kind:         "ValidatingAdmissionPolicy",
@@ -86,7 +98,11 @@ var ValidatingAdmissionPolicies = resource.DefineCluster[admissionregistrationv1
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-})
+}, unmarshalValidatingAdmissionPolicies)
+
+func unmarshalValidatingAdmissionPolicies(data []byte, into any) error {
+	return resource.UnmarshalInto((*admissionregistrationv1.ValidatingAdmissionPolicy).Unmarshal, data, into)
+}
 
 // ValidatingAdmissionPolicyBindings describes admissionregistration.k8s.io/v1
 // ValidatingAdmissionPolicyBinding, objects of type
@@ -95,7 +111,7 @@ var ValidatingAdmissionPolicies = resource.DefineCluster[admissionregistrationv1
 //
 // Cluster-scoped. Categories: api-extensions. Verbs: create, delete, deletecollection, get,
 // list, patch, update, watch.
-var ValidatingAdmissionPolicyBindings = resource.DefineCluster[admissionregistrationv1.ValidatingAdmissionPolicyBinding](resource.Info{
+var ValidatingAdmissionPolicyBindings = resource.BuiltinCluster[admissionregistrationv1.ValidatingAdmissionPolicyBinding](resource.Info{
 	Group:      "admissionregistration.k8s.io",
 	Version:    "v1",
 	Kind:       "ValidatingAdmissionPolicyBinding",
@@ -104,7 +120,11 @@ var ValidatingAdmissionPolicyBindings = resource.DefineCluster[admissionregistra
 	Categories: []string{"api-extensions"},
 	Verbs:      []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf:   true,
-})
+}, unmarshalValidatingAdmissionPolicyBindings)
+
+func unmarshalValidatingAdmissionPolicyBindings(data []byte, into any) error {
+	return resource.UnmarshalInto((*admissionregistrationv1.ValidatingAdmissionPolicyBinding).Unmarshal, data, into)
+}
 
 // ValidatingWebhookConfigurations describes admissionregistration.k8s.io/v1
 // ValidatingWebhookConfiguration, objects of type
@@ -113,7 +133,7 @@ var ValidatingAdmissionPolicyBindings = resource.DefineCluster[admissionregistra
 //
 // Cluster-scoped. Categories: api-extensions. Verbs: create, delete, deletecollection, get,
 // list, patch, update, watch.
-var ValidatingWebhookConfigurations = resource.DefineCluster[admissionregistrationv1.ValidatingWebhookConfiguration](resource.Info{
+var ValidatingWebhookConfigurations = resource.BuiltinCluster[admissionregistrationv1.ValidatingWebhookConfiguration](resource.Info{
 	Group:      "admissionregistration.k8s.io",
 	Version:    "v1",
 	Kind:       "ValidatingWebhookConfiguration",
@@ -122,4 +142,8 @@ var ValidatingWebhookConfigurations = resource.DefineCluster[admissionregistrati
 	Categories: []string{"api-extensions"},
 	Verbs:      []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf:   true,
-})
+}, unmarshalValidatingWebhookConfigurations)
+
+func unmarshalValidatingWebhookConfigurations(data []byte, into any) error {
+	return resource.UnmarshalInto((*admissionregistrationv1.ValidatingWebhookConfiguration).Unmarshal, data, into)
+}

@@ -16,7 +16,7 @@ import (
 //
 // Cluster-scoped. Short names: crd, crds. Categories: api-extensions. Verbs: create,
 // delete, deletecollection, get, list, patch, update, watch. Subresources: status.
-var CustomResourceDefinitions = resource.DefineCluster[apiextensionsv1.CustomResourceDefinition](resource.Info{
+var CustomResourceDefinitions = resource.BuiltinCluster[apiextensionsv1.CustomResourceDefinition](resource.Info{
 	Group:        "apiextensions.k8s.io",
 	Version:      "v1",
 	Kind:         "CustomResourceDefinition",
@@ -27,4 +27,8 @@ var CustomResourceDefinitions = resource.DefineCluster[apiextensionsv1.CustomRes
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-})
+}, unmarshalCustomResourceDefinitions)
+
+func unmarshalCustomResourceDefinitions(data []byte, into any) error {
+	return resource.UnmarshalInto((*apiextensionsv1.CustomResourceDefinition).Unmarshal, data, into)
+}

@@ -16,7 +16,7 @@ import (
 //
 // Cluster-scoped. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
 // Subresources: status.
-var StorageVersions = resource.DefineCluster[apiserverinternalv1alpha1.StorageVersion](resource.Info{
+var StorageVersions = resource.BuiltinCluster[apiserverinternalv1alpha1.StorageVersion](resource.Info{
 	Group:        "internal.apiserver.k8s.io",
 	Version:      "v1alpha1",
 	Kind:         "StorageVersion",
@@ -25,4 +25,8 @@ var StorageVersions = resource.DefineCluster[apiserverinternalv1alpha1.StorageVe
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-})
+}, unmarshalStorageVersions)
+
+func unmarshalStorageVersions(data []byte, into any) error {
+	return resource.UnmarshalInto((*apiserverinternalv1alpha1.StorageVersion).Unmarshal, data, into)
+}

@@ -15,7 +15,7 @@ import (
 // [appsv1.ControllerRevision], at /apis/apps/v1/namespaces/{namespace}/controllerrevisions.
 //
 // Namespaced. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
-var ControllerRevisions = resource.DefineNamespaced[appsv1.ControllerRevision](resource.Info{
+var ControllerRevisions = resource.BuiltinNamespaced[appsv1.ControllerRevision](resource.Info{
 	Group:    "apps",
 	Version:  "v1",
 	Kind:     "ControllerRevision",
@@ -23,14 +23,18 @@ var ControllerRevisions = resource.DefineNamespaced[appsv1.ControllerRevision](r
 	Singular: "controllerrevision",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-})
+}, unmarshalControllerRevisions)
+
+func unmarshalControllerRevisions(data []byte, into any) error {
+	return resource.UnmarshalInto((*appsv1.ControllerRevision).Unmarshal, data, into)
+}
 
 // DaemonSets describes apps/v1 DaemonSet, objects of type [appsv1.DaemonSet], at
 // /apis/apps/v1/namespaces/{namespace}/daemonsets.
 //
 // Namespaced. Short names: ds. Categories: all. Verbs: create, delete, deletecollection,
 // get, list, patch, update, watch. Subresources: status.
-var DaemonSets = resource.DefineNamespaced[appsv1.DaemonSet](resource.Info{
+var DaemonSets = resource.BuiltinNamespaced[appsv1.DaemonSet](resource.Info{
 	Group:        "apps",
 	Version:      "v1",
 	Kind:         "DaemonSet",
@@ -41,14 +45,18 @@ var DaemonSets = resource.DefineNamespaced[appsv1.DaemonSet](resource.Info{
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-})
+}, unmarshalDaemonSets)
+
+func unmarshalDaemonSets(data []byte, into any) error {
+	return resource.UnmarshalInto((*appsv1.DaemonSet).Unmarshal, data, into)
+}
 
 // Deployments describes apps/v1 Deployment, objects of type [appsv1.Deployment], at
 // /apis/apps/v1/namespaces/{namespace}/deployments.
 //
 // Namespaced. Short names: deploy. Categories: all. Verbs: create, delete,
 // deletecollection, get, list, patch, update, watch. Subresources: scale, status.
-var Deployments = resource.DefineNamespaced[appsv1.Deployment](resource.Info{
+var Deployments = resource.BuiltinNamespaced[appsv1.Deployment](resource.Info{
 	Group:        "apps",
 	Version:      "v1",
 	Kind:         "Deployment",
@@ -59,24 +67,32 @@ var Deployments = resource.DefineNamespaced[appsv1.Deployment](resource.Info{
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"scale", "status"},
 	Protobuf:     true,
-})
+}, unmarshalDeployments)
+
+func unmarshalDeployments(data []byte, into any) error {
+	return resource.UnmarshalInto((*appsv1.Deployment).Unmarshal, data, into)
+}
 
 // DeploymentScale describes scale of [Deployments], bodies of type [autoscalingv1.Scale].
 // Verbs: get, patch, update.
-var DeploymentScale = resource.DefineSubresource[appsv1.Deployment, autoscalingv1.Scale]("scale", resource.Info{
+var DeploymentScale = resource.BuiltinSubresource[appsv1.Deployment, autoscalingv1.Scale]("scale", resource.Info{
 	Group:    "autoscaling",
 	Version:  "v1",
 	Kind:     "Scale",
 	Verbs:    []string{"get", "patch", "update"},
 	Protobuf: true,
-})
+}, unmarshalDeploymentScale)
+
+func unmarshalDeploymentScale(data []byte, into any) error {
+	return resource.UnmarshalInto((*autoscalingv1.Scale).Unmarshal, data, into)
+}
 
 // ReplicaSets describes apps/v1 ReplicaSet, objects of type [appsv1.ReplicaSet], at
 // /apis/apps/v1/namespaces/{namespace}/replicasets.
 //
 // Namespaced. Short names: rs. Categories: all. Verbs: create, delete, deletecollection,
 // get, list, patch, update, watch. Subresources: scale, status.
-var ReplicaSets = resource.DefineNamespaced[appsv1.ReplicaSet](resource.Info{
+var ReplicaSets = resource.BuiltinNamespaced[appsv1.ReplicaSet](resource.Info{
 	Group:        "apps",
 	Version:      "v1",
 	Kind:         "ReplicaSet",
@@ -87,24 +103,32 @@ var ReplicaSets = resource.DefineNamespaced[appsv1.ReplicaSet](resource.Info{
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"scale", "status"},
 	Protobuf:     true,
-})
+}, unmarshalReplicaSets)
+
+func unmarshalReplicaSets(data []byte, into any) error {
+	return resource.UnmarshalInto((*appsv1.ReplicaSet).Unmarshal, data, into)
+}
 
 // ReplicaSetScale describes scale of [ReplicaSets], bodies of type [autoscalingv1.Scale].
 // Verbs: get, patch, update.
-var ReplicaSetScale = resource.DefineSubresource[appsv1.ReplicaSet, autoscalingv1.Scale]("scale", resource.Info{
+var ReplicaSetScale = resource.BuiltinSubresource[appsv1.ReplicaSet, autoscalingv1.Scale]("scale", resource.Info{
 	Group:    "autoscaling",
 	Version:  "v1",
 	Kind:     "Scale",
 	Verbs:    []string{"get", "patch", "update"},
 	Protobuf: true,
-})
+}, unmarshalReplicaSetScale)
+
+func unmarshalReplicaSetScale(data []byte, into any) error {
+	return resource.UnmarshalInto((*autoscalingv1.Scale).Unmarshal, data, into)
+}
 
 // StatefulSets describes apps/v1 StatefulSet, objects of type [appsv1.StatefulSet], at
 // /apis/apps/v1/namespaces/{namespace}/statefulsets.
 //
 // Namespaced. Short names: sts. Categories: all. Verbs: create, delete, deletecollection,
 // get, list, patch, update, watch. Subresources: scale, status.
-var StatefulSets = resource.DefineNamespaced[appsv1.StatefulSet](resource.Info{
+var StatefulSets = resource.BuiltinNamespaced[appsv1.StatefulSet](resource.Info{
 	Group:        "apps",
 	Version:      "v1",
 	Kind:         "StatefulSet",
@@ -115,14 +139,22 @@ var StatefulSets = resource.DefineNamespaced[appsv1.StatefulSet](resource.Info{
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"scale", "status"},
 	Protobuf:     true,
-})
+}, unmarshalStatefulSets)
+
+func unmarshalStatefulSets(data []byte, into any) error {
+	return resource.UnmarshalInto((*appsv1.StatefulSet).Unmarshal, data, into)
+}
 
 // StatefulSetScale describes scale of [StatefulSets], bodies of type [autoscalingv1.Scale].
 // Verbs: get, patch, update.
-var StatefulSetScale = resource.DefineSubresource[appsv1.StatefulSet, autoscalingv1.Scale]("scale", resource.Info{
+var StatefulSetScale = resource.BuiltinSubresource[appsv1.StatefulSet, autoscalingv1.Scale]("scale", resource.Info{
 	Group:    "autoscaling",
 	Version:  "v1",
 	Kind:     "Scale",
 	Verbs:    []string{"get", "patch", "update"},
 	Protobuf: true,
-})
+}, unmarshalStatefulSetScale)
+
+func unmarshalStatefulSetScale(data []byte, into any) error {
+	return resource.UnmarshalInto((*autoscalingv1.Scale).Unmarshal, data, into)
+}

@@ -15,7 +15,7 @@ import (
 // /apis/authentication.k8s.io/v1/selfsubjectreviews.
 //
 // Cluster-scoped. Verbs: create.
-var SelfSubjectReviews = resource.DefineCluster[authenticationv1.SelfSubjectReview](resource.Info{
+var SelfSubjectReviews = resource.BuiltinCluster[authenticationv1.SelfSubjectReview](resource.Info{
 	Group:    "authentication.k8s.io",
 	Version:  "v1",
 	Kind:     "SelfSubjectReview",
@@ -23,13 +23,17 @@ var SelfSubjectReviews = resource.DefineCluster[authenticationv1.SelfSubjectRevi
 	Singular: "selfsubjectreview",
 	Verbs:    []string{"create"},
 	Protobuf: true,
-})
+}, unmarshalSelfSubjectReviews)
+
+func unmarshalSelfSubjectReviews(data []byte, into any) error {
+	return resource.UnmarshalInto((*authenticationv1.SelfSubjectReview).Unmarshal, data, into)
+}
 
 // TokenReviews describes authentication.k8s.io/v1 TokenReview, objects of type
 // [authenticationv1.TokenReview], at /apis/authentication.k8s.io/v1/tokenreviews.
 //
 // Cluster-scoped. Verbs: create.
-var TokenReviews = resource.DefineCluster[authenticationv1.TokenReview](resource.Info{
+var TokenReviews = resource.BuiltinCluster[authenticationv1.TokenReview](resource.Info{
 	Group:    "authentication.k8s.io",
 	Version:  "v1",
 	Kind:     "TokenReview",
@@ -37,4 +41,8 @@ var TokenReviews = resource.DefineCluster[authenticationv1.TokenReview](resource
 	Singular: "tokenreview",
 	Verbs:    []string{"create"},
 	Protobuf: true,
-})
+}, unmarshalTokenReviews)
+
+func unmarshalTokenReviews(data []byte, into any) error {
+	return resource.UnmarshalInto((*authenticationv1.TokenReview).Unmarshal, data, into)
+}

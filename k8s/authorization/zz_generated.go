@@ -16,7 +16,7 @@ import (
 // /apis/authorization.k8s.io/v1/namespaces/{namespace}/localsubjectaccessreviews.
 //
 // Namespaced. Verbs: create.
-var LocalSubjectAccessReviews = resource.DefineNamespaced[authorizationv1.LocalSubjectAccessReview](resource.Info{
+var LocalSubjectAccessReviews = resource.BuiltinNamespaced[authorizationv1.LocalSubjectAccessReview](resource.Info{
 	Group:    "authorization.k8s.io",
 	Version:  "v1",
 	Kind:     "LocalSubjectAccessReview",
@@ -24,14 +24,18 @@ var LocalSubjectAccessReviews = resource.DefineNamespaced[authorizationv1.LocalS
 	Singular: "localsubjectaccessreview",
 	Verbs:    []string{"create"},
 	Protobuf: true,
-})
+}, unmarshalLocalSubjectAccessReviews)
+
+func unmarshalLocalSubjectAccessReviews(data []byte, into any) error {
+	return resource.UnmarshalInto((*authorizationv1.LocalSubjectAccessReview).Unmarshal, data, into)
+}
 
 // SelfSubjectAccessReviews describes authorization.k8s.io/v1 SelfSubjectAccessReview,
 // objects of type [authorizationv1.SelfSubjectAccessReview], at
 // /apis/authorization.k8s.io/v1/selfsubjectaccessreviews.
 //
 // Cluster-scoped. Verbs: create.
-var SelfSubjectAccessReviews = resource.DefineCluster[authorizationv1.SelfSubjectAccessReview](resource.Info{
+var SelfSubjectAccessReviews = resource.BuiltinCluster[authorizationv1.SelfSubjectAccessReview](resource.Info{
 	Group:    "authorization.k8s.io",
 	Version:  "v1",
 	Kind:     "SelfSubjectAccessReview",
@@ -39,14 +43,18 @@ var SelfSubjectAccessReviews = resource.DefineCluster[authorizationv1.SelfSubjec
 	Singular: "selfsubjectaccessreview",
 	Verbs:    []string{"create"},
 	Protobuf: true,
-})
+}, unmarshalSelfSubjectAccessReviews)
+
+func unmarshalSelfSubjectAccessReviews(data []byte, into any) error {
+	return resource.UnmarshalInto((*authorizationv1.SelfSubjectAccessReview).Unmarshal, data, into)
+}
 
 // SelfSubjectRulesReviews describes authorization.k8s.io/v1 SelfSubjectRulesReview, objects
 // of type [authorizationv1.SelfSubjectRulesReview], at
 // /apis/authorization.k8s.io/v1/selfsubjectrulesreviews.
 //
 // Cluster-scoped. Verbs: create.
-var SelfSubjectRulesReviews = resource.DefineCluster[authorizationv1.SelfSubjectRulesReview](resource.Info{
+var SelfSubjectRulesReviews = resource.BuiltinCluster[authorizationv1.SelfSubjectRulesReview](resource.Info{
 	Group:    "authorization.k8s.io",
 	Version:  "v1",
 	Kind:     "SelfSubjectRulesReview",
@@ -54,14 +62,18 @@ var SelfSubjectRulesReviews = resource.DefineCluster[authorizationv1.SelfSubject
 	Singular: "selfsubjectrulesreview",
 	Verbs:    []string{"create"},
 	Protobuf: true,
-})
+}, unmarshalSelfSubjectRulesReviews)
+
+func unmarshalSelfSubjectRulesReviews(data []byte, into any) error {
+	return resource.UnmarshalInto((*authorizationv1.SelfSubjectRulesReview).Unmarshal, data, into)
+}
 
 // SubjectAccessReviews describes authorization.k8s.io/v1 SubjectAccessReview, objects of
 // type [authorizationv1.SubjectAccessReview], at
 // /apis/authorization.k8s.io/v1/subjectaccessreviews.
 //
 // Cluster-scoped. Verbs: create.
-var SubjectAccessReviews = resource.DefineCluster[authorizationv1.SubjectAccessReview](resource.Info{
+var SubjectAccessReviews = resource.BuiltinCluster[authorizationv1.SubjectAccessReview](resource.Info{
 	Group:    "authorization.k8s.io",
 	Version:  "v1",
 	Kind:     "SubjectAccessReview",
@@ -69,4 +81,8 @@ var SubjectAccessReviews = resource.DefineCluster[authorizationv1.SubjectAccessR
 	Singular: "subjectaccessreview",
 	Verbs:    []string{"create"},
 	Protobuf: true,
-})
+}, unmarshalSubjectAccessReviews)
+
+func unmarshalSubjectAccessReviews(data []byte, into any) error {
+	return resource.UnmarshalInto((*authorizationv1.SubjectAccessReview).Unmarshal, data, into)
+}

@@ -14,7 +14,7 @@ import (
 //
 // Namespaced. Short names: cj. Categories: all. Verbs: create, delete, deletecollection,
 // get, list, patch, update, watch. Subresources: status.
-var CronJobs = resource.DefineNamespaced[batchv1.CronJob](resource.Info{
+var CronJobs = resource.BuiltinNamespaced[batchv1.CronJob](resource.Info{
 	Group:        "batch",
 	Version:      "v1",
 	Kind:         "CronJob",
@@ -25,14 +25,18 @@ var CronJobs = resource.DefineNamespaced[batchv1.CronJob](resource.Info{
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-})
+}, unmarshalCronJobs)
+
+func unmarshalCronJobs(data []byte, into any) error {
+	return resource.UnmarshalInto((*batchv1.CronJob).Unmarshal, data, into)
+}
 
 // Jobs describes batch/v1 Job, objects of type [batchv1.Job], at
 // /apis/batch/v1/namespaces/{namespace}/jobs.
 //
 // Namespaced. Categories: all. Verbs: create, delete, deletecollection, get, list, patch,
 // update, watch. Subresources: status.
-var Jobs = resource.DefineNamespaced[batchv1.Job](resource.Info{
+var Jobs = resource.BuiltinNamespaced[batchv1.Job](resource.Info{
 	Group:        "batch",
 	Version:      "v1",
 	Kind:         "Job",
@@ -42,4 +46,8 @@ var Jobs = resource.DefineNamespaced[batchv1.Job](resource.Info{
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-})
+}, unmarshalJobs)
+
+func unmarshalJobs(data []byte, into any) error {
+	return resource.UnmarshalInto((*batchv1.Job).Unmarshal, data, into)
+}

@@ -18,7 +18,7 @@ import (
 //
 // Cluster-scoped. Short names: csr. Verbs: create, delete, deletecollection, get, list,
 // patch, update, watch. Subresources: approval, status.
-var CertificateSigningRequests = resource.DefineCluster[certificatesv1.CertificateSigningRequest](resource.Info{
+var CertificateSigningRequests = resource.BuiltinCluster[certificatesv1.CertificateSigningRequest](resource.Info{
 	Group:        "certificates.k8s.io",
 	Version:      "v1",
 	Kind:         "CertificateSigningRequest",
@@ -28,23 +28,31 @@ var CertificateSigningRequests = resource.DefineCluster[certificatesv1.Certifica
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"approval", "status"},
 	Protobuf:     true,
-})
+}, unmarshalCertificateSigningRequests)
+
+func unmarshalCertificateSigningRequests(data []byte, into any) error {
+	return resource.UnmarshalInto((*certificatesv1.CertificateSigningRequest).Unmarshal, data, into)
+}
 
 // CertificateSigningRequestApproval describes approval of [CertificateSigningRequests],
 // bodies of type [certificatesv1.CertificateSigningRequest]. Verbs: get, patch, update.
-var CertificateSigningRequestApproval = resource.DefineSubresource[certificatesv1.CertificateSigningRequest, certificatesv1.CertificateSigningRequest]("approval", resource.Info{
+var CertificateSigningRequestApproval = resource.BuiltinSubresource[certificatesv1.CertificateSigningRequest, certificatesv1.CertificateSigningRequest]("approval", resource.Info{
 	Group:    "certificates.k8s.io",
 	Version:  "v1",
 	Kind:     "CertificateSigningRequest",
 	Verbs:    []string{"get", "patch", "update"},
 	Protobuf: true,
-})
+}, unmarshalCertificateSigningRequestApproval)
+
+func unmarshalCertificateSigningRequestApproval(data []byte, into any) error {
+	return resource.UnmarshalInto((*certificatesv1.CertificateSigningRequest).Unmarshal, data, into)
+}
 
 // ClusterTrustBundles describes certificates.k8s.io/v1 ClusterTrustBundle, objects of type
 // [certificatesv1.ClusterTrustBundle], at /apis/certificates.k8s.io/v1/clustertrustbundles.
 //
 // Cluster-scoped. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
-var ClusterTrustBundles = resource.DefineCluster[certificatesv1.ClusterTrustBundle](resource.Info{
+var ClusterTrustBundles = resource.BuiltinCluster[certificatesv1.ClusterTrustBundle](resource.Info{
 	Group:    "certificates.k8s.io",
 	Version:  "v1",
 	Kind:     "ClusterTrustBundle",
@@ -52,7 +60,11 @@ var ClusterTrustBundles = resource.DefineCluster[certificatesv1.ClusterTrustBund
 	Singular: "clustertrustbundle",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-})
+}, unmarshalClusterTrustBundles)
+
+func unmarshalClusterTrustBundles(data []byte, into any) error {
+	return resource.UnmarshalInto((*certificatesv1.ClusterTrustBundle).Unmarshal, data, into)
+}
 
 // PodCertificateRequests describes certificates.k8s.io/v1 PodCertificateRequest, objects of
 // type [certificatesv1.PodCertificateRequest], at
@@ -60,7 +72,7 @@ var ClusterTrustBundles = resource.DefineCluster[certificatesv1.ClusterTrustBund
 //
 // Namespaced. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
 // Subresources: status.
-var PodCertificateRequests = resource.DefineNamespaced[certificatesv1.PodCertificateRequest](resource.Info{
+var PodCertificateRequests = resource.BuiltinNamespaced[certificatesv1.PodCertificateRequest](resource.Info{
 	Group:        "certificates.k8s.io",
 	Version:      "v1",
 	Kind:         "PodCertificateRequest",
@@ -69,4 +81,8 @@ var PodCertificateRequests = resource.DefineNamespaced[certificatesv1.PodCertifi
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-})
+}, unmarshalPodCertificateRequests)
+
+func unmarshalPodCertificateRequests(data []byte, into any) error {
+	return resource.UnmarshalInto((*certificatesv1.PodCertificateRequest).Unmarshal, data, into)
+}

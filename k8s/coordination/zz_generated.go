@@ -15,7 +15,7 @@ import (
 // /apis/coordination.k8s.io/v1/namespaces/{namespace}/leases.
 //
 // Namespaced. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
-var Leases = resource.DefineNamespaced[coordinationv1.Lease](resource.Info{
+var Leases = resource.BuiltinNamespaced[coordinationv1.Lease](resource.Info{
 	Group:    "coordination.k8s.io",
 	Version:  "v1",
 	Kind:     "Lease",
@@ -23,4 +23,8 @@ var Leases = resource.DefineNamespaced[coordinationv1.Lease](resource.Info{
 	Singular: "lease",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-})
+}, unmarshalLeases)
+
+func unmarshalLeases(data []byte, into any) error {
+	return resource.UnmarshalInto((*coordinationv1.Lease).Unmarshal, data, into)
+}

@@ -19,20 +19,24 @@ import (
 // /api/v1/namespaces/{namespace}/bindings.
 //
 // Namespaced. Verbs: create.
-var Bindings = resource.DefineNamespaced[corev1.Binding](resource.Info{
+var Bindings = resource.BuiltinNamespaced[corev1.Binding](resource.Info{
 	Version:  "v1",
 	Kind:     "Binding",
 	Plural:   "bindings",
 	Singular: "binding",
 	Verbs:    []string{"create"},
 	Protobuf: true,
-})
+}, unmarshalBindings)
+
+func unmarshalBindings(data []byte, into any) error {
+	return resource.UnmarshalInto((*corev1.Binding).Unmarshal, data, into)
+}
 
 // ComponentStatuses describes v1 ComponentStatus, objects of type [corev1.ComponentStatus],
 // at /api/v1/componentstatuses.
 //
 // Cluster-scoped. Short names: cs. Verbs: get, list.
-var ComponentStatuses = resource.DefineCluster[corev1.ComponentStatus](resource.Info{
+var ComponentStatuses = resource.BuiltinCluster[corev1.ComponentStatus](resource.Info{
 	Version:    "v1",
 	Kind:       "ComponentStatus",
 	Plural:     "componentstatuses",
@@ -40,14 +44,18 @@ var ComponentStatuses = resource.DefineCluster[corev1.ComponentStatus](resource.
 	ShortNames: []string{"cs"},
 	Verbs:      []string{"get", "list"},
 	Protobuf:   true,
-})
+}, unmarshalComponentStatuses)
+
+func unmarshalComponentStatuses(data []byte, into any) error {
+	return resource.UnmarshalInto((*corev1.ComponentStatus).Unmarshal, data, into)
+}
 
 // ConfigMaps describes v1 ConfigMap, objects of type [corev1.ConfigMap], at
 // /api/v1/namespaces/{namespace}/configmaps.
 //
 // Namespaced. Short names: cm. Verbs: create, delete, deletecollection, get, list, patch,
 // update, watch.
-var ConfigMaps = resource.DefineNamespaced[corev1.ConfigMap](resource.Info{
+var ConfigMaps = resource.BuiltinNamespaced[corev1.ConfigMap](resource.Info{
 	Version:    "v1",
 	Kind:       "ConfigMap",
 	Plural:     "configmaps",
@@ -55,7 +63,11 @@ var ConfigMaps = resource.DefineNamespaced[corev1.ConfigMap](resource.Info{
 	ShortNames: []string{"cm"},
 	Verbs:      []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf:   true,
-})
+}, unmarshalConfigMaps)
+
+func unmarshalConfigMaps(data []byte, into any) error {
+	return resource.UnmarshalInto((*corev1.ConfigMap).Unmarshal, data, into)
+}
 
 // Endpoints describes v1 Endpoints, objects of type [corev1.Endpoints], at
 // /api/v1/namespaces/{namespace}/endpoints.
@@ -66,7 +78,7 @@ var ConfigMaps = resource.DefineNamespaced[corev1.ConfigMap](resource.Info{
 // Deprecated: This API is deprecated in v1.33+. Use discoveryv1.EndpointSlice.
 //
 //lint:ignore SA1019 it is served
-var Endpoints = resource.DefineNamespaced[corev1.Endpoints](resource.Info{
+var Endpoints = resource.BuiltinNamespaced[corev1.Endpoints](resource.Info{
 	Version:    "v1",
 	Kind:       "Endpoints",
 	Plural:     "endpoints",
@@ -74,14 +86,18 @@ var Endpoints = resource.DefineNamespaced[corev1.Endpoints](resource.Info{
 	ShortNames: []string{"ep"},
 	Verbs:      []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf:   true,
-})
+}, unmarshalEndpoints)
+
+func unmarshalEndpoints(data []byte, into any) error {
+	return resource.UnmarshalInto((*corev1.Endpoints).Unmarshal, data, into)
+}
 
 // Events describes v1 Event, objects of type [corev1.Event], at
 // /api/v1/namespaces/{namespace}/events.
 //
 // Namespaced. Short names: ev. Verbs: create, delete, deletecollection, get, list, patch,
 // update, watch.
-var Events = resource.DefineNamespaced[corev1.Event](resource.Info{
+var Events = resource.BuiltinNamespaced[corev1.Event](resource.Info{
 	Version:    "v1",
 	Kind:       "Event",
 	Plural:     "events",
@@ -89,14 +105,18 @@ var Events = resource.DefineNamespaced[corev1.Event](resource.Info{
 	ShortNames: []string{"ev"},
 	Verbs:      []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf:   true,
-})
+}, unmarshalEvents)
+
+func unmarshalEvents(data []byte, into any) error {
+	return resource.UnmarshalInto((*corev1.Event).Unmarshal, data, into)
+}
 
 // LimitRanges describes v1 LimitRange, objects of type [corev1.LimitRange], at
 // /api/v1/namespaces/{namespace}/limitranges.
 //
 // Namespaced. Short names: limits. Verbs: create, delete, deletecollection, get, list,
 // patch, update, watch.
-var LimitRanges = resource.DefineNamespaced[corev1.LimitRange](resource.Info{
+var LimitRanges = resource.BuiltinNamespaced[corev1.LimitRange](resource.Info{
 	Version:    "v1",
 	Kind:       "LimitRange",
 	Plural:     "limitranges",
@@ -104,14 +124,18 @@ var LimitRanges = resource.DefineNamespaced[corev1.LimitRange](resource.Info{
 	ShortNames: []string{"limits"},
 	Verbs:      []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf:   true,
-})
+}, unmarshalLimitRanges)
+
+func unmarshalLimitRanges(data []byte, into any) error {
+	return resource.UnmarshalInto((*corev1.LimitRange).Unmarshal, data, into)
+}
 
 // Namespaces describes v1 Namespace, objects of type [corev1.Namespace], at
 // /api/v1/namespaces.
 //
 // Cluster-scoped. Short names: ns. Verbs: create, delete, get, list, patch, update, watch.
 // Subresources: finalize, status.
-var Namespaces = resource.DefineCluster[corev1.Namespace](resource.Info{
+var Namespaces = resource.BuiltinCluster[corev1.Namespace](resource.Info{
 	Version:      "v1",
 	Kind:         "Namespace",
 	Plural:       "namespaces",
@@ -120,22 +144,30 @@ var Namespaces = resource.DefineCluster[corev1.Namespace](resource.Info{
 	Verbs:        []string{"create", "delete", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"finalize", "status"},
 	Protobuf:     true,
-})
+}, unmarshalNamespaces)
+
+func unmarshalNamespaces(data []byte, into any) error {
+	return resource.UnmarshalInto((*corev1.Namespace).Unmarshal, data, into)
+}
 
 // NamespaceFinalize describes finalize of [Namespaces], bodies of type [corev1.Namespace].
 // Verbs: update.
-var NamespaceFinalize = resource.DefineSubresource[corev1.Namespace, corev1.Namespace]("finalize", resource.Info{
+var NamespaceFinalize = resource.BuiltinSubresource[corev1.Namespace, corev1.Namespace]("finalize", resource.Info{
 	Version:  "v1",
 	Kind:     "Namespace",
 	Verbs:    []string{"update"},
 	Protobuf: true,
-})
+}, unmarshalNamespaceFinalize)
+
+func unmarshalNamespaceFinalize(data []byte, into any) error {
+	return resource.UnmarshalInto((*corev1.Namespace).Unmarshal, data, into)
+}
 
 // Nodes describes v1 Node, objects of type [corev1.Node], at /api/v1/nodes.
 //
 // Cluster-scoped. Short names: no. Verbs: create, delete, deletecollection, get, list,
 // patch, update, watch. Subresources: proxy, status.
-var Nodes = resource.DefineCluster[corev1.Node](resource.Info{
+var Nodes = resource.BuiltinCluster[corev1.Node](resource.Info{
 	Version:      "v1",
 	Kind:         "Node",
 	Plural:       "nodes",
@@ -144,7 +176,11 @@ var Nodes = resource.DefineCluster[corev1.Node](resource.Info{
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"proxy", "status"},
 	Protobuf:     true,
-})
+}, unmarshalNodes)
+
+func unmarshalNodes(data []byte, into any) error {
+	return resource.UnmarshalInto((*corev1.Node).Unmarshal, data, into)
+}
 
 // NodeProxy describes proxy of [Nodes], a connection with options of type
 // [corev1.NodeProxyOptions]. Verbs: create, delete, get, patch, update.
@@ -159,7 +195,7 @@ var NodeProxy = resource.DefineConnection[corev1.Node, corev1.NodeProxyOptions](
 //
 // Namespaced. Short names: pvc. Verbs: create, delete, deletecollection, get, list, patch,
 // update, watch. Subresources: status.
-var PersistentVolumeClaims = resource.DefineNamespaced[corev1.PersistentVolumeClaim](resource.Info{
+var PersistentVolumeClaims = resource.BuiltinNamespaced[corev1.PersistentVolumeClaim](resource.Info{
 	Version:      "v1",
 	Kind:         "PersistentVolumeClaim",
 	Plural:       "persistentvolumeclaims",
@@ -168,14 +204,18 @@ var PersistentVolumeClaims = resource.DefineNamespaced[corev1.PersistentVolumeCl
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-})
+}, unmarshalPersistentVolumeClaims)
+
+func unmarshalPersistentVolumeClaims(data []byte, into any) error {
+	return resource.UnmarshalInto((*corev1.PersistentVolumeClaim).Unmarshal, data, into)
+}
 
 // PersistentVolumes describes v1 PersistentVolume, objects of type
 // [corev1.PersistentVolume], at /api/v1/persistentvolumes.
 //
 // Cluster-scoped. Short names: pv. Verbs: create, delete, deletecollection, get, list,
 // patch, update, watch. Subresources: status.
-var PersistentVolumes = resource.DefineCluster[corev1.PersistentVolume](resource.Info{
+var PersistentVolumes = resource.BuiltinCluster[corev1.PersistentVolume](resource.Info{
 	Version:      "v1",
 	Kind:         "PersistentVolume",
 	Plural:       "persistentvolumes",
@@ -184,7 +224,11 @@ var PersistentVolumes = resource.DefineCluster[corev1.PersistentVolume](resource
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-})
+}, unmarshalPersistentVolumes)
+
+func unmarshalPersistentVolumes(data []byte, into any) error {
+	return resource.UnmarshalInto((*corev1.PersistentVolume).Unmarshal, data, into)
+}
 
 // Pods describes v1 Pod, objects of type [corev1.Pod], at
 // /api/v1/namespaces/{namespace}/pods.
@@ -192,7 +236,7 @@ var PersistentVolumes = resource.DefineCluster[corev1.PersistentVolume](resource
 // Namespaced. Short names: po. Categories: all. Verbs: create, delete, deletecollection,
 // get, list, patch, update, watch. Subresources: attach, binding, ephemeralcontainers,
 // eviction, exec, log, portforward, proxy, resize, status.
-var Pods = resource.DefineNamespaced[corev1.Pod](resource.Info{
+var Pods = resource.BuiltinNamespaced[corev1.Pod](resource.Info{
 	Version:      "v1",
 	Kind:         "Pod",
 	Plural:       "pods",
@@ -202,7 +246,11 @@ var Pods = resource.DefineNamespaced[corev1.Pod](resource.Info{
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"attach", "binding", "ephemeralcontainers", "eviction", "exec", "log", "portforward", "proxy", "resize", "status"},
 	Protobuf:     true,
-})
+}, unmarshalPods)
+
+func unmarshalPods(data []byte, into any) error {
+	return resource.UnmarshalInto((*corev1.Pod).Unmarshal, data, into)
+}
 
 // PodAttach describes attach of [Pods], a connection with options of type
 // [corev1.PodAttachOptions]. Verbs: create, get.
@@ -213,31 +261,43 @@ var PodAttach = resource.DefineConnection[corev1.Pod, corev1.PodAttachOptions]("
 })
 
 // PodBinding describes binding of [Pods], bodies of type [corev1.Binding]. Verbs: create.
-var PodBinding = resource.DefineSubresource[corev1.Pod, corev1.Binding]("binding", resource.Info{
+var PodBinding = resource.BuiltinSubresource[corev1.Pod, corev1.Binding]("binding", resource.Info{
 	Version:  "v1",
 	Kind:     "Binding",
 	Verbs:    []string{"create"},
 	Protobuf: true,
-})
+}, unmarshalPodBinding)
+
+func unmarshalPodBinding(data []byte, into any) error {
+	return resource.UnmarshalInto((*corev1.Binding).Unmarshal, data, into)
+}
 
 // PodEphemeralContainers describes ephemeralcontainers of [Pods], bodies of type
 // [corev1.Pod]. Verbs: get, patch, update.
-var PodEphemeralContainers = resource.DefineSubresource[corev1.Pod, corev1.Pod]("ephemeralcontainers", resource.Info{
+var PodEphemeralContainers = resource.BuiltinSubresource[corev1.Pod, corev1.Pod]("ephemeralcontainers", resource.Info{
 	Version:  "v1",
 	Kind:     "Pod",
 	Verbs:    []string{"get", "patch", "update"},
 	Protobuf: true,
-})
+}, unmarshalPodEphemeralContainers)
+
+func unmarshalPodEphemeralContainers(data []byte, into any) error {
+	return resource.UnmarshalInto((*corev1.Pod).Unmarshal, data, into)
+}
 
 // PodEviction describes eviction of [Pods], bodies of type [policyv1.Eviction]. Verbs:
 // create.
-var PodEviction = resource.DefineSubresource[corev1.Pod, policyv1.Eviction]("eviction", resource.Info{
+var PodEviction = resource.BuiltinSubresource[corev1.Pod, policyv1.Eviction]("eviction", resource.Info{
 	Group:    "policy",
 	Version:  "v1",
 	Kind:     "Eviction",
 	Verbs:    []string{"create"},
 	Protobuf: true,
-})
+}, unmarshalPodEviction)
+
+func unmarshalPodEviction(data []byte, into any) error {
+	return resource.UnmarshalInto((*policyv1.Eviction).Unmarshal, data, into)
+}
 
 // PodExec describes exec of [Pods], a connection with options of type
 // [corev1.PodExecOptions]. Verbs: create, get.
@@ -273,32 +333,40 @@ var PodProxy = resource.DefineConnection[corev1.Pod, corev1.PodProxyOptions]("pr
 
 // PodResize describes resize of [Pods], bodies of type [corev1.Pod]. Verbs: get, patch,
 // update.
-var PodResize = resource.DefineSubresource[corev1.Pod, corev1.Pod]("resize", resource.Info{
+var PodResize = resource.BuiltinSubresource[corev1.Pod, corev1.Pod]("resize", resource.Info{
 	Version:  "v1",
 	Kind:     "Pod",
 	Verbs:    []string{"get", "patch", "update"},
 	Protobuf: true,
-})
+}, unmarshalPodResize)
+
+func unmarshalPodResize(data []byte, into any) error {
+	return resource.UnmarshalInto((*corev1.Pod).Unmarshal, data, into)
+}
 
 // PodTemplates describes v1 PodTemplate, objects of type [corev1.PodTemplate], at
 // /api/v1/namespaces/{namespace}/podtemplates.
 //
 // Namespaced. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
-var PodTemplates = resource.DefineNamespaced[corev1.PodTemplate](resource.Info{
+var PodTemplates = resource.BuiltinNamespaced[corev1.PodTemplate](resource.Info{
 	Version:  "v1",
 	Kind:     "PodTemplate",
 	Plural:   "podtemplates",
 	Singular: "podtemplate",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-})
+}, unmarshalPodTemplates)
+
+func unmarshalPodTemplates(data []byte, into any) error {
+	return resource.UnmarshalInto((*corev1.PodTemplate).Unmarshal, data, into)
+}
 
 // ReplicationControllers describes v1 ReplicationController, objects of type
 // [corev1.ReplicationController], at /api/v1/namespaces/{namespace}/replicationcontrollers.
 //
 // Namespaced. Short names: rc. Categories: all. Verbs: create, delete, deletecollection,
 // get, list, patch, update, watch. Subresources: scale, status.
-var ReplicationControllers = resource.DefineNamespaced[corev1.ReplicationController](resource.Info{
+var ReplicationControllers = resource.BuiltinNamespaced[corev1.ReplicationController](resource.Info{
 	Version:      "v1",
 	Kind:         "ReplicationController",
 	Plural:       "replicationcontrollers",
@@ -308,24 +376,32 @@ var ReplicationControllers = resource.DefineNamespaced[corev1.ReplicationControl
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"scale", "status"},
 	Protobuf:     true,
-})
+}, unmarshalReplicationControllers)
+
+func unmarshalReplicationControllers(data []byte, into any) error {
+	return resource.UnmarshalInto((*corev1.ReplicationController).Unmarshal, data, into)
+}
 
 // ReplicationControllerScale describes scale of [ReplicationControllers], bodies of type
 // [autoscalingv1.Scale]. Verbs: get, patch, update.
-var ReplicationControllerScale = resource.DefineSubresource[corev1.ReplicationController, autoscalingv1.Scale]("scale", resource.Info{
+var ReplicationControllerScale = resource.BuiltinSubresource[corev1.ReplicationController, autoscalingv1.Scale]("scale", resource.Info{
 	Group:    "autoscaling",
 	Version:  "v1",
 	Kind:     "Scale",
 	Verbs:    []string{"get", "patch", "update"},
 	Protobuf: true,
-})
+}, unmarshalReplicationControllerScale)
+
+func unmarshalReplicationControllerScale(data []byte, into any) error {
+	return resource.UnmarshalInto((*autoscalingv1.Scale).Unmarshal, data, into)
+}
 
 // ResourceQuotas describes v1 ResourceQuota, objects of type [corev1.ResourceQuota], at
 // /api/v1/namespaces/{namespace}/resourcequotas.
 //
 // Namespaced. Short names: quota. Verbs: create, delete, deletecollection, get, list,
 // patch, update, watch. Subresources: status.
-var ResourceQuotas = resource.DefineNamespaced[corev1.ResourceQuota](resource.Info{
+var ResourceQuotas = resource.BuiltinNamespaced[corev1.ResourceQuota](resource.Info{
 	Version:      "v1",
 	Kind:         "ResourceQuota",
 	Plural:       "resourcequotas",
@@ -334,27 +410,35 @@ var ResourceQuotas = resource.DefineNamespaced[corev1.ResourceQuota](resource.In
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-})
+}, unmarshalResourceQuotas)
+
+func unmarshalResourceQuotas(data []byte, into any) error {
+	return resource.UnmarshalInto((*corev1.ResourceQuota).Unmarshal, data, into)
+}
 
 // Secrets describes v1 Secret, objects of type [corev1.Secret], at
 // /api/v1/namespaces/{namespace}/secrets.
 //
 // Namespaced. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
-var Secrets = resource.DefineNamespaced[corev1.Secret](resource.Info{
+var Secrets = resource.BuiltinNamespaced[corev1.Secret](resource.Info{
 	Version:  "v1",
 	Kind:     "Secret",
 	Plural:   "secrets",
 	Singular: "secret",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-})
+}, unmarshalSecrets)
+
+func unmarshalSecrets(data []byte, into any) error {
+	return resource.UnmarshalInto((*corev1.Secret).Unmarshal, data, into)
+}
 
 // ServiceAccounts describes v1 ServiceAccount, objects of type [corev1.ServiceAccount], at
 // /api/v1/namespaces/{namespace}/serviceaccounts.
 //
 // Namespaced. Short names: sa. Verbs: create, delete, deletecollection, get, list, patch,
 // update, watch. Subresources: token.
-var ServiceAccounts = resource.DefineNamespaced[corev1.ServiceAccount](resource.Info{
+var ServiceAccounts = resource.BuiltinNamespaced[corev1.ServiceAccount](resource.Info{
 	Version:      "v1",
 	Kind:         "ServiceAccount",
 	Plural:       "serviceaccounts",
@@ -363,24 +447,32 @@ var ServiceAccounts = resource.DefineNamespaced[corev1.ServiceAccount](resource.
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"token"},
 	Protobuf:     true,
-})
+}, unmarshalServiceAccounts)
+
+func unmarshalServiceAccounts(data []byte, into any) error {
+	return resource.UnmarshalInto((*corev1.ServiceAccount).Unmarshal, data, into)
+}
 
 // ServiceAccountToken describes token of [ServiceAccounts], bodies of type
 // [authenticationv1.TokenRequest]. Verbs: create.
-var ServiceAccountToken = resource.DefineSubresource[corev1.ServiceAccount, authenticationv1.TokenRequest]("token", resource.Info{
+var ServiceAccountToken = resource.BuiltinSubresource[corev1.ServiceAccount, authenticationv1.TokenRequest]("token", resource.Info{
 	Group:    "authentication.k8s.io",
 	Version:  "v1",
 	Kind:     "TokenRequest",
 	Verbs:    []string{"create"},
 	Protobuf: true,
-})
+}, unmarshalServiceAccountToken)
+
+func unmarshalServiceAccountToken(data []byte, into any) error {
+	return resource.UnmarshalInto((*authenticationv1.TokenRequest).Unmarshal, data, into)
+}
 
 // Services describes v1 Service, objects of type [corev1.Service], at
 // /api/v1/namespaces/{namespace}/services.
 //
 // Namespaced. Short names: svc. Categories: all. Verbs: create, delete, deletecollection,
 // get, list, patch, update, watch. Subresources: proxy, status.
-var Services = resource.DefineNamespaced[corev1.Service](resource.Info{
+var Services = resource.BuiltinNamespaced[corev1.Service](resource.Info{
 	Version:      "v1",
 	Kind:         "Service",
 	Plural:       "services",
@@ -390,7 +482,11 @@ var Services = resource.DefineNamespaced[corev1.Service](resource.Info{
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"proxy", "status"},
 	Protobuf:     true,
-})
+}, unmarshalServices)
+
+func unmarshalServices(data []byte, into any) error {
+	return resource.UnmarshalInto((*corev1.Service).Unmarshal, data, into)
+}
 
 // ServiceProxy describes proxy of [Services], a connection with options of type
 // [corev1.ServiceProxyOptions]. Verbs: create, delete, get, patch, update.

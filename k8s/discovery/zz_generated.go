@@ -14,7 +14,7 @@ import (
 // /apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices.
 //
 // Namespaced. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
-var EndpointSlices = resource.DefineNamespaced[discoveryv1.EndpointSlice](resource.Info{
+var EndpointSlices = resource.BuiltinNamespaced[discoveryv1.EndpointSlice](resource.Info{
 	Group:    "discovery.k8s.io",
 	Version:  "v1",
 	Kind:     "EndpointSlice",
@@ -22,4 +22,8 @@ var EndpointSlices = resource.DefineNamespaced[discoveryv1.EndpointSlice](resour
 	Singular: "endpointslice",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-})
+}, unmarshalEndpointSlices)
+
+func unmarshalEndpointSlices(data []byte, into any) error {
+	return resource.UnmarshalInto((*discoveryv1.EndpointSlice).Unmarshal, data, into)
+}

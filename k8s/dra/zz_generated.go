@@ -16,7 +16,7 @@ import (
 // [resourcev1.DeviceClass], at /apis/resource.k8s.io/v1/deviceclasses.
 //
 // Cluster-scoped. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
-var DeviceClasses = resource.DefineCluster[resourcev1.DeviceClass](resource.Info{
+var DeviceClasses = resource.BuiltinCluster[resourcev1.DeviceClass](resource.Info{
 	Group:    "resource.k8s.io",
 	Version:  "v1",
 	Kind:     "DeviceClass",
@@ -24,14 +24,18 @@ var DeviceClasses = resource.DefineCluster[resourcev1.DeviceClass](resource.Info
 	Singular: "deviceclass",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-})
+}, unmarshalDeviceClasses)
+
+func unmarshalDeviceClasses(data []byte, into any) error {
+	return resource.UnmarshalInto((*resourcev1.DeviceClass).Unmarshal, data, into)
+}
 
 // DeviceTaintRules describes resource.k8s.io/v1 DeviceTaintRule, objects of type
 // [resourcev1.DeviceTaintRule], at /apis/resource.k8s.io/v1/devicetaintrules.
 //
 // Cluster-scoped. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
 // Subresources: status.
-var DeviceTaintRules = resource.DefineCluster[resourcev1.DeviceTaintRule](resource.Info{
+var DeviceTaintRules = resource.BuiltinCluster[resourcev1.DeviceTaintRule](resource.Info{
 	Group:        "resource.k8s.io",
 	Version:      "v1",
 	Kind:         "DeviceTaintRule",
@@ -40,7 +44,11 @@ var DeviceTaintRules = resource.DefineCluster[resourcev1.DeviceTaintRule](resour
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-})
+}, unmarshalDeviceTaintRules)
+
+func unmarshalDeviceTaintRules(data []byte, into any) error {
+	return resource.UnmarshalInto((*resourcev1.DeviceTaintRule).Unmarshal, data, into)
+}
 
 // ResourceClaims describes resource.k8s.io/v1 ResourceClaim, objects of type
 // [resourcev1.ResourceClaim], at
@@ -48,7 +56,7 @@ var DeviceTaintRules = resource.DefineCluster[resourcev1.DeviceTaintRule](resour
 //
 // Namespaced. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
 // Subresources: status.
-var ResourceClaims = resource.DefineNamespaced[resourcev1.ResourceClaim](resource.Info{
+var ResourceClaims = resource.BuiltinNamespaced[resourcev1.ResourceClaim](resource.Info{
 	Group:        "resource.k8s.io",
 	Version:      "v1",
 	Kind:         "ResourceClaim",
@@ -57,14 +65,18 @@ var ResourceClaims = resource.DefineNamespaced[resourcev1.ResourceClaim](resourc
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-})
+}, unmarshalResourceClaims)
+
+func unmarshalResourceClaims(data []byte, into any) error {
+	return resource.UnmarshalInto((*resourcev1.ResourceClaim).Unmarshal, data, into)
+}
 
 // ResourceClaimTemplates describes resource.k8s.io/v1 ResourceClaimTemplate, objects of
 // type [resourcev1.ResourceClaimTemplate], at
 // /apis/resource.k8s.io/v1/namespaces/{namespace}/resourceclaimtemplates.
 //
 // Namespaced. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
-var ResourceClaimTemplates = resource.DefineNamespaced[resourcev1.ResourceClaimTemplate](resource.Info{
+var ResourceClaimTemplates = resource.BuiltinNamespaced[resourcev1.ResourceClaimTemplate](resource.Info{
 	Group:    "resource.k8s.io",
 	Version:  "v1",
 	Kind:     "ResourceClaimTemplate",
@@ -72,13 +84,17 @@ var ResourceClaimTemplates = resource.DefineNamespaced[resourcev1.ResourceClaimT
 	Singular: "resourceclaimtemplate",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-})
+}, unmarshalResourceClaimTemplates)
+
+func unmarshalResourceClaimTemplates(data []byte, into any) error {
+	return resource.UnmarshalInto((*resourcev1.ResourceClaimTemplate).Unmarshal, data, into)
+}
 
 // ResourceSlices describes resource.k8s.io/v1 ResourceSlice, objects of type
 // [resourcev1.ResourceSlice], at /apis/resource.k8s.io/v1/resourceslices.
 //
 // Cluster-scoped. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
-var ResourceSlices = resource.DefineCluster[resourcev1.ResourceSlice](resource.Info{
+var ResourceSlices = resource.BuiltinCluster[resourcev1.ResourceSlice](resource.Info{
 	Group:    "resource.k8s.io",
 	Version:  "v1",
 	Kind:     "ResourceSlice",
@@ -86,4 +102,8 @@ var ResourceSlices = resource.DefineCluster[resourcev1.ResourceSlice](resource.I
 	Singular: "resourceslice",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-})
+}, unmarshalResourceSlices)
+
+func unmarshalResourceSlices(data []byte, into any) error {
+	return resource.UnmarshalInto((*resourcev1.ResourceSlice).Unmarshal, data, into)
+}

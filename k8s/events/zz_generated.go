@@ -14,7 +14,7 @@ import (
 //
 // Namespaced. Short names: ev. Verbs: create, delete, deletecollection, get, list, patch,
 // update, watch.
-var Events = resource.DefineNamespaced[eventsv1.Event](resource.Info{
+var Events = resource.BuiltinNamespaced[eventsv1.Event](resource.Info{
 	Group:      "events.k8s.io",
 	Version:    "v1",
 	Kind:       "Event",
@@ -23,4 +23,8 @@ var Events = resource.DefineNamespaced[eventsv1.Event](resource.Info{
 	ShortNames: []string{"ev"},
 	Verbs:      []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf:   true,
-})
+}, unmarshalEvents)
+
+func unmarshalEvents(data []byte, into any) error {
+	return resource.UnmarshalInto((*eventsv1.Event).Unmarshal, data, into)
+}

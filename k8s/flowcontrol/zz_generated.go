@@ -15,7 +15,7 @@ import (
 //
 // Cluster-scoped. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
 // Subresources: status.
-var FlowSchemas = resource.DefineCluster[flowcontrolv1.FlowSchema](resource.Info{
+var FlowSchemas = resource.BuiltinCluster[flowcontrolv1.FlowSchema](resource.Info{
 	Group:        "flowcontrol.apiserver.k8s.io",
 	Version:      "v1",
 	Kind:         "FlowSchema",
@@ -24,7 +24,11 @@ var FlowSchemas = resource.DefineCluster[flowcontrolv1.FlowSchema](resource.Info
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-})
+}, unmarshalFlowSchemas)
+
+func unmarshalFlowSchemas(data []byte, into any) error {
+	return resource.UnmarshalInto((*flowcontrolv1.FlowSchema).Unmarshal, data, into)
+}
 
 // PriorityLevelConfigurations describes flowcontrol.apiserver.k8s.io/v1
 // PriorityLevelConfiguration, objects of type [flowcontrolv1.PriorityLevelConfiguration],
@@ -32,7 +36,7 @@ var FlowSchemas = resource.DefineCluster[flowcontrolv1.FlowSchema](resource.Info
 //
 // Cluster-scoped. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
 // Subresources: status.
-var PriorityLevelConfigurations = resource.DefineCluster[flowcontrolv1.PriorityLevelConfiguration](resource.Info{
+var PriorityLevelConfigurations = resource.BuiltinCluster[flowcontrolv1.PriorityLevelConfiguration](resource.Info{
 	Group:        "flowcontrol.apiserver.k8s.io",
 	Version:      "v1",
 	Kind:         "PriorityLevelConfiguration",
@@ -41,4 +45,8 @@ var PriorityLevelConfigurations = resource.DefineCluster[flowcontrolv1.PriorityL
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-})
+}, unmarshalPriorityLevelConfigurations)
+
+func unmarshalPriorityLevelConfigurations(data []byte, into any) error {
+	return resource.UnmarshalInto((*flowcontrolv1.PriorityLevelConfiguration).Unmarshal, data, into)
+}

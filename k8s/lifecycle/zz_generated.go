@@ -16,7 +16,7 @@ import (
 //
 // Namespaced. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
 // Subresources: status.
-var EvictionRequests = resource.DefineNamespaced[lifecyclev1alpha1.EvictionRequest](resource.Info{
+var EvictionRequests = resource.BuiltinNamespaced[lifecyclev1alpha1.EvictionRequest](resource.Info{
 	Group:        "lifecycle.k8s.io",
 	Version:      "v1alpha1",
 	Kind:         "EvictionRequest",
@@ -25,7 +25,11 @@ var EvictionRequests = resource.DefineNamespaced[lifecyclev1alpha1.EvictionReque
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-})
+}, unmarshalEvictionRequests)
+
+func unmarshalEvictionRequests(data []byte, into any) error {
+	return resource.UnmarshalInto((*lifecyclev1alpha1.EvictionRequest).Unmarshal, data, into)
+}
 
 // Evictions describes lifecycle.k8s.io/v1alpha1 Eviction, objects of type
 // [lifecyclev1alpha1.Eviction], at
@@ -33,7 +37,7 @@ var EvictionRequests = resource.DefineNamespaced[lifecyclev1alpha1.EvictionReque
 //
 // Namespaced. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
 // Subresources: status.
-var Evictions = resource.DefineNamespaced[lifecyclev1alpha1.Eviction](resource.Info{
+var Evictions = resource.BuiltinNamespaced[lifecyclev1alpha1.Eviction](resource.Info{
 	Group:        "lifecycle.k8s.io",
 	Version:      "v1alpha1",
 	Kind:         "Eviction",
@@ -42,4 +46,8 @@ var Evictions = resource.DefineNamespaced[lifecyclev1alpha1.Eviction](resource.I
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-})
+}, unmarshalEvictions)
+
+func unmarshalEvictions(data []byte, into any) error {
+	return resource.UnmarshalInto((*lifecyclev1alpha1.Eviction).Unmarshal, data, into)
+}

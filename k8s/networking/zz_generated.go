@@ -14,7 +14,7 @@ import (
 // [networkingv1.IngressClass], at /apis/networking.k8s.io/v1/ingressclasses.
 //
 // Cluster-scoped. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
-var IngressClasses = resource.DefineCluster[networkingv1.IngressClass](resource.Info{
+var IngressClasses = resource.BuiltinCluster[networkingv1.IngressClass](resource.Info{
 	Group:    "networking.k8s.io",
 	Version:  "v1",
 	Kind:     "IngressClass",
@@ -22,14 +22,18 @@ var IngressClasses = resource.DefineCluster[networkingv1.IngressClass](resource.
 	Singular: "ingressclass",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-})
+}, unmarshalIngressClasses)
+
+func unmarshalIngressClasses(data []byte, into any) error {
+	return resource.UnmarshalInto((*networkingv1.IngressClass).Unmarshal, data, into)
+}
 
 // Ingresses describes networking.k8s.io/v1 Ingress, objects of type [networkingv1.Ingress],
 // at /apis/networking.k8s.io/v1/namespaces/{namespace}/ingresses.
 //
 // Namespaced. Short names: ing. Verbs: create, delete, deletecollection, get, list, patch,
 // update, watch. Subresources: status.
-var Ingresses = resource.DefineNamespaced[networkingv1.Ingress](resource.Info{
+var Ingresses = resource.BuiltinNamespaced[networkingv1.Ingress](resource.Info{
 	Group:        "networking.k8s.io",
 	Version:      "v1",
 	Kind:         "Ingress",
@@ -39,14 +43,18 @@ var Ingresses = resource.DefineNamespaced[networkingv1.Ingress](resource.Info{
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-})
+}, unmarshalIngresses)
+
+func unmarshalIngresses(data []byte, into any) error {
+	return resource.UnmarshalInto((*networkingv1.Ingress).Unmarshal, data, into)
+}
 
 // IPAddresses describes networking.k8s.io/v1 IPAddress, objects of type
 // [networkingv1.IPAddress], at /apis/networking.k8s.io/v1/ipaddresses.
 //
 // Cluster-scoped. Short names: ip. Verbs: create, delete, deletecollection, get, list,
 // patch, update, watch.
-var IPAddresses = resource.DefineCluster[networkingv1.IPAddress](resource.Info{
+var IPAddresses = resource.BuiltinCluster[networkingv1.IPAddress](resource.Info{
 	Group:      "networking.k8s.io",
 	Version:    "v1",
 	Kind:       "IPAddress",
@@ -55,7 +63,11 @@ var IPAddresses = resource.DefineCluster[networkingv1.IPAddress](resource.Info{
 	ShortNames: []string{"ip"},
 	Verbs:      []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf:   true,
-})
+}, unmarshalIPAddresses)
+
+func unmarshalIPAddresses(data []byte, into any) error {
+	return resource.UnmarshalInto((*networkingv1.IPAddress).Unmarshal, data, into)
+}
 
 // NetworkPolicies describes networking.k8s.io/v1 NetworkPolicy, objects of type
 // [networkingv1.NetworkPolicy], at
@@ -63,7 +75,7 @@ var IPAddresses = resource.DefineCluster[networkingv1.IPAddress](resource.Info{
 //
 // Namespaced. Short names: netpol. Verbs: create, delete, deletecollection, get, list,
 // patch, update, watch.
-var NetworkPolicies = resource.DefineNamespaced[networkingv1.NetworkPolicy](resource.Info{
+var NetworkPolicies = resource.BuiltinNamespaced[networkingv1.NetworkPolicy](resource.Info{
 	Group:      "networking.k8s.io",
 	Version:    "v1",
 	Kind:       "NetworkPolicy",
@@ -72,14 +84,18 @@ var NetworkPolicies = resource.DefineNamespaced[networkingv1.NetworkPolicy](reso
 	ShortNames: []string{"netpol"},
 	Verbs:      []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf:   true,
-})
+}, unmarshalNetworkPolicies)
+
+func unmarshalNetworkPolicies(data []byte, into any) error {
+	return resource.UnmarshalInto((*networkingv1.NetworkPolicy).Unmarshal, data, into)
+}
 
 // ServiceCIDRs describes networking.k8s.io/v1 ServiceCIDR, objects of type
 // [networkingv1.ServiceCIDR], at /apis/networking.k8s.io/v1/servicecidrs.
 //
 // Cluster-scoped. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
 // Subresources: status.
-var ServiceCIDRs = resource.DefineCluster[networkingv1.ServiceCIDR](resource.Info{
+var ServiceCIDRs = resource.BuiltinCluster[networkingv1.ServiceCIDR](resource.Info{
 	Group:        "networking.k8s.io",
 	Version:      "v1",
 	Kind:         "ServiceCIDR",
@@ -88,4 +104,8 @@ var ServiceCIDRs = resource.DefineCluster[networkingv1.ServiceCIDR](resource.Inf
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-})
+}, unmarshalServiceCIDRs)
+
+func unmarshalServiceCIDRs(data []byte, into any) error {
+	return resource.UnmarshalInto((*networkingv1.ServiceCIDR).Unmarshal, data, into)
+}

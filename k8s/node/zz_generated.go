@@ -13,7 +13,7 @@ import (
 // [nodev1.RuntimeClass], at /apis/node.k8s.io/v1/runtimeclasses.
 //
 // Cluster-scoped. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
-var RuntimeClasses = resource.DefineCluster[nodev1.RuntimeClass](resource.Info{
+var RuntimeClasses = resource.BuiltinCluster[nodev1.RuntimeClass](resource.Info{
 	Group:    "node.k8s.io",
 	Version:  "v1",
 	Kind:     "RuntimeClass",
@@ -21,4 +21,8 @@ var RuntimeClasses = resource.DefineCluster[nodev1.RuntimeClass](resource.Info{
 	Singular: "runtimeclass",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-})
+}, unmarshalRuntimeClasses)
+
+func unmarshalRuntimeClasses(data []byte, into any) error {
+	return resource.UnmarshalInto((*nodev1.RuntimeClass).Unmarshal, data, into)
+}

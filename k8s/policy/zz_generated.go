@@ -15,7 +15,7 @@ import (
 //
 // Namespaced. Short names: pdb. Verbs: create, delete, deletecollection, get, list, patch,
 // update, watch. Subresources: status.
-var PodDisruptionBudgets = resource.DefineNamespaced[policyv1.PodDisruptionBudget](resource.Info{
+var PodDisruptionBudgets = resource.BuiltinNamespaced[policyv1.PodDisruptionBudget](resource.Info{
 	Group:        "policy",
 	Version:      "v1",
 	Kind:         "PodDisruptionBudget",
@@ -25,4 +25,8 @@ var PodDisruptionBudgets = resource.DefineNamespaced[policyv1.PodDisruptionBudge
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-})
+}, unmarshalPodDisruptionBudgets)
+
+func unmarshalPodDisruptionBudgets(data []byte, into any) error {
+	return resource.UnmarshalInto((*policyv1.PodDisruptionBudget).Unmarshal, data, into)
+}

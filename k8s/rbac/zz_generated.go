@@ -15,7 +15,7 @@ import (
 // /apis/rbac.authorization.k8s.io/v1/clusterrolebindings.
 //
 // Cluster-scoped. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
-var ClusterRoleBindings = resource.DefineCluster[rbacv1.ClusterRoleBinding](resource.Info{
+var ClusterRoleBindings = resource.BuiltinCluster[rbacv1.ClusterRoleBinding](resource.Info{
 	Group:    "rbac.authorization.k8s.io",
 	Version:  "v1",
 	Kind:     "ClusterRoleBinding",
@@ -23,13 +23,17 @@ var ClusterRoleBindings = resource.DefineCluster[rbacv1.ClusterRoleBinding](reso
 	Singular: "clusterrolebinding",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-})
+}, unmarshalClusterRoleBindings)
+
+func unmarshalClusterRoleBindings(data []byte, into any) error {
+	return resource.UnmarshalInto((*rbacv1.ClusterRoleBinding).Unmarshal, data, into)
+}
 
 // ClusterRoles describes rbac.authorization.k8s.io/v1 ClusterRole, objects of type
 // [rbacv1.ClusterRole], at /apis/rbac.authorization.k8s.io/v1/clusterroles.
 //
 // Cluster-scoped. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
-var ClusterRoles = resource.DefineCluster[rbacv1.ClusterRole](resource.Info{
+var ClusterRoles = resource.BuiltinCluster[rbacv1.ClusterRole](resource.Info{
 	Group:    "rbac.authorization.k8s.io",
 	Version:  "v1",
 	Kind:     "ClusterRole",
@@ -37,14 +41,18 @@ var ClusterRoles = resource.DefineCluster[rbacv1.ClusterRole](resource.Info{
 	Singular: "clusterrole",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-})
+}, unmarshalClusterRoles)
+
+func unmarshalClusterRoles(data []byte, into any) error {
+	return resource.UnmarshalInto((*rbacv1.ClusterRole).Unmarshal, data, into)
+}
 
 // RoleBindings describes rbac.authorization.k8s.io/v1 RoleBinding, objects of type
 // [rbacv1.RoleBinding], at
 // /apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}/rolebindings.
 //
 // Namespaced. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
-var RoleBindings = resource.DefineNamespaced[rbacv1.RoleBinding](resource.Info{
+var RoleBindings = resource.BuiltinNamespaced[rbacv1.RoleBinding](resource.Info{
 	Group:    "rbac.authorization.k8s.io",
 	Version:  "v1",
 	Kind:     "RoleBinding",
@@ -52,13 +60,17 @@ var RoleBindings = resource.DefineNamespaced[rbacv1.RoleBinding](resource.Info{
 	Singular: "rolebinding",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-})
+}, unmarshalRoleBindings)
+
+func unmarshalRoleBindings(data []byte, into any) error {
+	return resource.UnmarshalInto((*rbacv1.RoleBinding).Unmarshal, data, into)
+}
 
 // Roles describes rbac.authorization.k8s.io/v1 Role, objects of type [rbacv1.Role], at
 // /apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}/roles.
 //
 // Namespaced. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
-var Roles = resource.DefineNamespaced[rbacv1.Role](resource.Info{
+var Roles = resource.BuiltinNamespaced[rbacv1.Role](resource.Info{
 	Group:    "rbac.authorization.k8s.io",
 	Version:  "v1",
 	Kind:     "Role",
@@ -66,4 +78,8 @@ var Roles = resource.DefineNamespaced[rbacv1.Role](resource.Info{
 	Singular: "role",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-})
+}, unmarshalRoles)
+
+func unmarshalRoles(data []byte, into any) error {
+	return resource.UnmarshalInto((*rbacv1.Role).Unmarshal, data, into)
+}

@@ -16,7 +16,7 @@ import (
 //
 // Cluster-scoped. Short names: pc. Verbs: create, delete, deletecollection, get, list,
 // patch, update, watch.
-var PriorityClasses = resource.DefineCluster[schedulingv1.PriorityClass](resource.Info{
+var PriorityClasses = resource.BuiltinCluster[schedulingv1.PriorityClass](resource.Info{
 	Group:      "scheduling.k8s.io",
 	Version:    "v1",
 	Kind:       "PriorityClass",
@@ -25,4 +25,8 @@ var PriorityClasses = resource.DefineCluster[schedulingv1.PriorityClass](resourc
 	ShortNames: []string{"pc"},
 	Verbs:      []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf:   true,
-})
+}, unmarshalPriorityClasses)
+
+func unmarshalPriorityClasses(data []byte, into any) error {
+	return resource.UnmarshalInto((*schedulingv1.PriorityClass).Unmarshal, data, into)
+}

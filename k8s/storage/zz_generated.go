@@ -14,7 +14,7 @@ import (
 // at /apis/storage.k8s.io/v1/csidrivers.
 //
 // Cluster-scoped. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
-var CSIDrivers = resource.DefineCluster[storagev1.CSIDriver](resource.Info{
+var CSIDrivers = resource.BuiltinCluster[storagev1.CSIDriver](resource.Info{
 	Group:    "storage.k8s.io",
 	Version:  "v1",
 	Kind:     "CSIDriver",
@@ -22,14 +22,18 @@ var CSIDrivers = resource.DefineCluster[storagev1.CSIDriver](resource.Info{
 	Singular: "csidriver",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-})
+}, unmarshalCSIDrivers)
+
+func unmarshalCSIDrivers(data []byte, into any) error {
+	return resource.UnmarshalInto((*storagev1.CSIDriver).Unmarshal, data, into)
+}
 
 // CSINodes describes storage.k8s.io/v1 CSINode, objects of type [storagev1.CSINode], at
 // /apis/storage.k8s.io/v1/csinodes.
 //
 // Cluster-scoped. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
 // Subresources: status.
-var CSINodes = resource.DefineCluster[storagev1.CSINode](resource.Info{
+var CSINodes = resource.BuiltinCluster[storagev1.CSINode](resource.Info{
 	Group:        "storage.k8s.io",
 	Version:      "v1",
 	Kind:         "CSINode",
@@ -38,14 +42,18 @@ var CSINodes = resource.DefineCluster[storagev1.CSINode](resource.Info{
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-})
+}, unmarshalCSINodes)
+
+func unmarshalCSINodes(data []byte, into any) error {
+	return resource.UnmarshalInto((*storagev1.CSINode).Unmarshal, data, into)
+}
 
 // CSIStorageCapacities describes storage.k8s.io/v1 CSIStorageCapacity, objects of type
 // [storagev1.CSIStorageCapacity], at
 // /apis/storage.k8s.io/v1/namespaces/{namespace}/csistoragecapacities.
 //
 // Namespaced. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
-var CSIStorageCapacities = resource.DefineNamespaced[storagev1.CSIStorageCapacity](resource.Info{
+var CSIStorageCapacities = resource.BuiltinNamespaced[storagev1.CSIStorageCapacity](resource.Info{
 	Group:    "storage.k8s.io",
 	Version:  "v1",
 	Kind:     "CSIStorageCapacity",
@@ -53,14 +61,18 @@ var CSIStorageCapacities = resource.DefineNamespaced[storagev1.CSIStorageCapacit
 	Singular: "csistoragecapacity",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-})
+}, unmarshalCSIStorageCapacities)
+
+func unmarshalCSIStorageCapacities(data []byte, into any) error {
+	return resource.UnmarshalInto((*storagev1.CSIStorageCapacity).Unmarshal, data, into)
+}
 
 // StorageClasses describes storage.k8s.io/v1 StorageClass, objects of type
 // [storagev1.StorageClass], at /apis/storage.k8s.io/v1/storageclasses.
 //
 // Cluster-scoped. Short names: sc. Verbs: create, delete, deletecollection, get, list,
 // patch, update, watch.
-var StorageClasses = resource.DefineCluster[storagev1.StorageClass](resource.Info{
+var StorageClasses = resource.BuiltinCluster[storagev1.StorageClass](resource.Info{
 	Group:      "storage.k8s.io",
 	Version:    "v1",
 	Kind:       "StorageClass",
@@ -69,14 +81,18 @@ var StorageClasses = resource.DefineCluster[storagev1.StorageClass](resource.Inf
 	ShortNames: []string{"sc"},
 	Verbs:      []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf:   true,
-})
+}, unmarshalStorageClasses)
+
+func unmarshalStorageClasses(data []byte, into any) error {
+	return resource.UnmarshalInto((*storagev1.StorageClass).Unmarshal, data, into)
+}
 
 // VolumeAttachments describes storage.k8s.io/v1 VolumeAttachment, objects of type
 // [storagev1.VolumeAttachment], at /apis/storage.k8s.io/v1/volumeattachments.
 //
 // Cluster-scoped. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
 // Subresources: status.
-var VolumeAttachments = resource.DefineCluster[storagev1.VolumeAttachment](resource.Info{
+var VolumeAttachments = resource.BuiltinCluster[storagev1.VolumeAttachment](resource.Info{
 	Group:        "storage.k8s.io",
 	Version:      "v1",
 	Kind:         "VolumeAttachment",
@@ -85,7 +101,11 @@ var VolumeAttachments = resource.DefineCluster[storagev1.VolumeAttachment](resou
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-})
+}, unmarshalVolumeAttachments)
+
+func unmarshalVolumeAttachments(data []byte, into any) error {
+	return resource.UnmarshalInto((*storagev1.VolumeAttachment).Unmarshal, data, into)
+}
 
 // VolumeAttributesClasses describes storage.k8s.io/v1 VolumeAttributesClass, objects of
 // type [storagev1.VolumeAttributesClass], at
@@ -93,7 +113,7 @@ var VolumeAttachments = resource.DefineCluster[storagev1.VolumeAttachment](resou
 //
 // Cluster-scoped. Short names: vac. Verbs: create, delete, deletecollection, get, list,
 // patch, update, watch.
-var VolumeAttributesClasses = resource.DefineCluster[storagev1.VolumeAttributesClass](resource.Info{
+var VolumeAttributesClasses = resource.BuiltinCluster[storagev1.VolumeAttributesClass](resource.Info{
 	Group:      "storage.k8s.io",
 	Version:    "v1",
 	Kind:       "VolumeAttributesClass",
@@ -102,4 +122,8 @@ var VolumeAttributesClasses = resource.DefineCluster[storagev1.VolumeAttributesC
 	ShortNames: []string{"vac"},
 	Verbs:      []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf:   true,
-})
+}, unmarshalVolumeAttributesClasses)
+
+func unmarshalVolumeAttributesClasses(data []byte, into any) error {
+	return resource.UnmarshalInto((*storagev1.VolumeAttributesClass).Unmarshal, data, into)
+}

@@ -18,7 +18,7 @@ import (
 //
 // Cluster-scoped. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
 // Subresources: status.
-var StorageVersionMigrations = resource.DefineCluster[storagemigrationv1.StorageVersionMigration](resource.Info{
+var StorageVersionMigrations = resource.BuiltinCluster[storagemigrationv1.StorageVersionMigration](resource.Info{
 	Group:        "storagemigration.k8s.io",
 	Version:      "v1",
 	Kind:         "StorageVersionMigration",
@@ -27,4 +27,8 @@ var StorageVersionMigrations = resource.DefineCluster[storagemigrationv1.Storage
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-})
+}, unmarshalStorageVersionMigrations)
+
+func unmarshalStorageVersionMigrations(data []byte, into any) error {
+	return resource.UnmarshalInto((*storagemigrationv1.StorageVersionMigration).Unmarshal, data, into)
+}

@@ -20,7 +20,7 @@ import (
 //
 // Cluster-scoped. Categories: api-extensions. Verbs: create, delete, deletecollection, get,
 // list, patch, update, watch.
-var MutatingAdmissionPolicies = resource.DefineCluster[admissionregistrationv1beta1.MutatingAdmissionPolicy](resource.Info{
+var MutatingAdmissionPolicies = resource.BuiltinCluster[admissionregistrationv1beta1.MutatingAdmissionPolicy](resource.Info{
 	Group:      "admissionregistration.k8s.io",
 	Version:    "v1beta1",
 	Kind:       "MutatingAdmissionPolicy",
@@ -29,7 +29,11 @@ var MutatingAdmissionPolicies = resource.DefineCluster[admissionregistrationv1be
 	Categories: []string{"api-extensions"},
 	Verbs:      []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf:   true,
-})
+}, unmarshalMutatingAdmissionPolicies)
+
+func unmarshalMutatingAdmissionPolicies(data []byte, into any) error {
+	return resource.UnmarshalInto((*admissionregistrationv1beta1.MutatingAdmissionPolicy).Unmarshal, data, into)
+}
 
 // MutatingAdmissionPolicyBindings describes admissionregistration.k8s.io/v1beta1
 // MutatingAdmissionPolicyBinding, objects of type
@@ -38,7 +42,7 @@ var MutatingAdmissionPolicies = resource.DefineCluster[admissionregistrationv1be
 //
 // Cluster-scoped. Categories: api-extensions. Verbs: create, delete, deletecollection, get,
 // list, patch, update, watch.
-var MutatingAdmissionPolicyBindings = resource.DefineCluster[admissionregistrationv1beta1.MutatingAdmissionPolicyBinding](resource.Info{
+var MutatingAdmissionPolicyBindings = resource.BuiltinCluster[admissionregistrationv1beta1.MutatingAdmissionPolicyBinding](resource.Info{
 	Group:      "admissionregistration.k8s.io",
 	Version:    "v1beta1",
 	Kind:       "MutatingAdmissionPolicyBinding",
@@ -47,4 +51,8 @@ var MutatingAdmissionPolicyBindings = resource.DefineCluster[admissionregistrati
 	Categories: []string{"api-extensions"},
 	Verbs:      []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf:   true,
-})
+}, unmarshalMutatingAdmissionPolicyBindings)
+
+func unmarshalMutatingAdmissionPolicyBindings(data []byte, into any) error {
+	return resource.UnmarshalInto((*admissionregistrationv1beta1.MutatingAdmissionPolicyBinding).Unmarshal, data, into)
+}

@@ -17,7 +17,7 @@ import (
 //
 // Namespaced. Short names: hpa. Categories: all. Verbs: create, delete, deletecollection,
 // get, list, patch, update, watch. Subresources: status.
-var HorizontalPodAutoscalers = resource.DefineNamespaced[autoscalingv1.HorizontalPodAutoscaler](resource.Info{
+var HorizontalPodAutoscalers = resource.BuiltinNamespaced[autoscalingv1.HorizontalPodAutoscaler](resource.Info{
 	Group:        "autoscaling",
 	Version:      "v1",
 	Kind:         "HorizontalPodAutoscaler",
@@ -28,4 +28,8 @@ var HorizontalPodAutoscalers = resource.DefineNamespaced[autoscalingv1.Horizonta
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-})
+}, unmarshalHorizontalPodAutoscalers)
+
+func unmarshalHorizontalPodAutoscalers(data []byte, into any) error {
+	return resource.UnmarshalInto((*autoscalingv1.HorizontalPodAutoscaler).Unmarshal, data, into)
+}

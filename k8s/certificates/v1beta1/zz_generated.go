@@ -17,7 +17,7 @@ import (
 // /apis/certificates.k8s.io/v1beta1/clustertrustbundles.
 //
 // Cluster-scoped. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
-var ClusterTrustBundles = resource.DefineCluster[certificatesv1beta1.ClusterTrustBundle](resource.Info{
+var ClusterTrustBundles = resource.BuiltinCluster[certificatesv1beta1.ClusterTrustBundle](resource.Info{
 	Group:    "certificates.k8s.io",
 	Version:  "v1beta1",
 	Kind:     "ClusterTrustBundle",
@@ -25,7 +25,11 @@ var ClusterTrustBundles = resource.DefineCluster[certificatesv1beta1.ClusterTrus
 	Singular: "clustertrustbundle",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-})
+}, unmarshalClusterTrustBundles)
+
+func unmarshalClusterTrustBundles(data []byte, into any) error {
+	return resource.UnmarshalInto((*certificatesv1beta1.ClusterTrustBundle).Unmarshal, data, into)
+}
 
 // PodCertificateRequests describes certificates.k8s.io/v1beta1 PodCertificateRequest,
 // objects of type [certificatesv1beta1.PodCertificateRequest], at
@@ -33,7 +37,7 @@ var ClusterTrustBundles = resource.DefineCluster[certificatesv1beta1.ClusterTrus
 //
 // Namespaced. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
 // Subresources: status.
-var PodCertificateRequests = resource.DefineNamespaced[certificatesv1beta1.PodCertificateRequest](resource.Info{
+var PodCertificateRequests = resource.BuiltinNamespaced[certificatesv1beta1.PodCertificateRequest](resource.Info{
 	Group:        "certificates.k8s.io",
 	Version:      "v1beta1",
 	Kind:         "PodCertificateRequest",
@@ -42,4 +46,8 @@ var PodCertificateRequests = resource.DefineNamespaced[certificatesv1beta1.PodCe
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-})
+}, unmarshalPodCertificateRequests)
+
+func unmarshalPodCertificateRequests(data []byte, into any) error {
+	return resource.UnmarshalInto((*certificatesv1beta1.PodCertificateRequest).Unmarshal, data, into)
+}

@@ -17,7 +17,7 @@ import (
 // /apis/coordination.k8s.io/v1alpha2/namespaces/{namespace}/leasecandidates.
 //
 // Namespaced. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
-var LeaseCandidates = resource.DefineNamespaced[coordinationv1alpha2.LeaseCandidate](resource.Info{
+var LeaseCandidates = resource.BuiltinNamespaced[coordinationv1alpha2.LeaseCandidate](resource.Info{
 	Group:    "coordination.k8s.io",
 	Version:  "v1alpha2",
 	Kind:     "LeaseCandidate",
@@ -25,4 +25,8 @@ var LeaseCandidates = resource.DefineNamespaced[coordinationv1alpha2.LeaseCandid
 	Singular: "leasecandidate",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-})
+}, unmarshalLeaseCandidates)
+
+func unmarshalLeaseCandidates(data []byte, into any) error {
+	return resource.UnmarshalInto((*coordinationv1alpha2.LeaseCandidate).Unmarshal, data, into)
+}

@@ -17,7 +17,7 @@ import (
 // /apis/coordination.k8s.io/v1beta1/namespaces/{namespace}/leasecandidates.
 //
 // Namespaced. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
-var LeaseCandidates = resource.DefineNamespaced[coordinationv1beta1.LeaseCandidate](resource.Info{
+var LeaseCandidates = resource.BuiltinNamespaced[coordinationv1beta1.LeaseCandidate](resource.Info{
 	Group:    "coordination.k8s.io",
 	Version:  "v1beta1",
 	Kind:     "LeaseCandidate",
@@ -25,4 +25,8 @@ var LeaseCandidates = resource.DefineNamespaced[coordinationv1beta1.LeaseCandida
 	Singular: "leasecandidate",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-})
+}, unmarshalLeaseCandidates)
+
+func unmarshalLeaseCandidates(data []byte, into any) error {
+	return resource.UnmarshalInto((*coordinationv1beta1.LeaseCandidate).Unmarshal, data, into)
+}

@@ -17,7 +17,7 @@ import (
 //
 // Cluster-scoped. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
 // Subresources: status.
-var DeviceTaintRules = resource.DefineCluster[resourcev1alpha3.DeviceTaintRule](resource.Info{
+var DeviceTaintRules = resource.BuiltinCluster[resourcev1alpha3.DeviceTaintRule](resource.Info{
 	Group:        "resource.k8s.io",
 	Version:      "v1alpha3",
 	Kind:         "DeviceTaintRule",
@@ -26,7 +26,11 @@ var DeviceTaintRules = resource.DefineCluster[resourcev1alpha3.DeviceTaintRule](
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-})
+}, unmarshalDeviceTaintRules)
+
+func unmarshalDeviceTaintRules(data []byte, into any) error {
+	return resource.UnmarshalInto((*resourcev1alpha3.DeviceTaintRule).Unmarshal, data, into)
+}
 
 // ResourcePoolStatusRequests describes resource.k8s.io/v1alpha3 ResourcePoolStatusRequest,
 // objects of type [resourcev1alpha3.ResourcePoolStatusRequest], at
@@ -34,7 +38,7 @@ var DeviceTaintRules = resource.DefineCluster[resourcev1alpha3.DeviceTaintRule](
 //
 // Cluster-scoped. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
 // Subresources: status.
-var ResourcePoolStatusRequests = resource.DefineCluster[resourcev1alpha3.ResourcePoolStatusRequest](resource.Info{
+var ResourcePoolStatusRequests = resource.BuiltinCluster[resourcev1alpha3.ResourcePoolStatusRequest](resource.Info{
 	Group:        "resource.k8s.io",
 	Version:      "v1alpha3",
 	Kind:         "ResourcePoolStatusRequest",
@@ -43,4 +47,8 @@ var ResourcePoolStatusRequests = resource.DefineCluster[resourcev1alpha3.Resourc
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-})
+}, unmarshalResourcePoolStatusRequests)
+
+func unmarshalResourcePoolStatusRequests(data []byte, into any) error {
+	return resource.UnmarshalInto((*resourcev1alpha3.ResourcePoolStatusRequest).Unmarshal, data, into)
+}

@@ -16,7 +16,7 @@ import (
 // [resourcev1beta1.DeviceClass], at /apis/resource.k8s.io/v1beta1/deviceclasses.
 //
 // Cluster-scoped. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
-var DeviceClasses = resource.DefineCluster[resourcev1beta1.DeviceClass](resource.Info{
+var DeviceClasses = resource.BuiltinCluster[resourcev1beta1.DeviceClass](resource.Info{
 	Group:    "resource.k8s.io",
 	Version:  "v1beta1",
 	Kind:     "DeviceClass",
@@ -24,7 +24,11 @@ var DeviceClasses = resource.DefineCluster[resourcev1beta1.DeviceClass](resource
 	Singular: "deviceclass",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-})
+}, unmarshalDeviceClasses)
+
+func unmarshalDeviceClasses(data []byte, into any) error {
+	return resource.UnmarshalInto((*resourcev1beta1.DeviceClass).Unmarshal, data, into)
+}
 
 // ResourceClaims describes resource.k8s.io/v1beta1 ResourceClaim, objects of type
 // [resourcev1beta1.ResourceClaim], at
@@ -32,7 +36,7 @@ var DeviceClasses = resource.DefineCluster[resourcev1beta1.DeviceClass](resource
 //
 // Namespaced. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
 // Subresources: status.
-var ResourceClaims = resource.DefineNamespaced[resourcev1beta1.ResourceClaim](resource.Info{
+var ResourceClaims = resource.BuiltinNamespaced[resourcev1beta1.ResourceClaim](resource.Info{
 	Group:        "resource.k8s.io",
 	Version:      "v1beta1",
 	Kind:         "ResourceClaim",
@@ -41,14 +45,18 @@ var ResourceClaims = resource.DefineNamespaced[resourcev1beta1.ResourceClaim](re
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-})
+}, unmarshalResourceClaims)
+
+func unmarshalResourceClaims(data []byte, into any) error {
+	return resource.UnmarshalInto((*resourcev1beta1.ResourceClaim).Unmarshal, data, into)
+}
 
 // ResourceClaimTemplates describes resource.k8s.io/v1beta1 ResourceClaimTemplate, objects
 // of type [resourcev1beta1.ResourceClaimTemplate], at
 // /apis/resource.k8s.io/v1beta1/namespaces/{namespace}/resourceclaimtemplates.
 //
 // Namespaced. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
-var ResourceClaimTemplates = resource.DefineNamespaced[resourcev1beta1.ResourceClaimTemplate](resource.Info{
+var ResourceClaimTemplates = resource.BuiltinNamespaced[resourcev1beta1.ResourceClaimTemplate](resource.Info{
 	Group:    "resource.k8s.io",
 	Version:  "v1beta1",
 	Kind:     "ResourceClaimTemplate",
@@ -56,13 +64,17 @@ var ResourceClaimTemplates = resource.DefineNamespaced[resourcev1beta1.ResourceC
 	Singular: "resourceclaimtemplate",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-})
+}, unmarshalResourceClaimTemplates)
+
+func unmarshalResourceClaimTemplates(data []byte, into any) error {
+	return resource.UnmarshalInto((*resourcev1beta1.ResourceClaimTemplate).Unmarshal, data, into)
+}
 
 // ResourceSlices describes resource.k8s.io/v1beta1 ResourceSlice, objects of type
 // [resourcev1beta1.ResourceSlice], at /apis/resource.k8s.io/v1beta1/resourceslices.
 //
 // Cluster-scoped. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
-var ResourceSlices = resource.DefineCluster[resourcev1beta1.ResourceSlice](resource.Info{
+var ResourceSlices = resource.BuiltinCluster[resourcev1beta1.ResourceSlice](resource.Info{
 	Group:    "resource.k8s.io",
 	Version:  "v1beta1",
 	Kind:     "ResourceSlice",
@@ -70,4 +82,8 @@ var ResourceSlices = resource.DefineCluster[resourcev1beta1.ResourceSlice](resou
 	Singular: "resourceslice",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-})
+}, unmarshalResourceSlices)
+
+func unmarshalResourceSlices(data []byte, into any) error {
+	return resource.UnmarshalInto((*resourcev1beta1.ResourceSlice).Unmarshal, data, into)
+}

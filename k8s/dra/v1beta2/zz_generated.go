@@ -16,7 +16,7 @@ import (
 // [resourcev1beta2.DeviceClass], at /apis/resource.k8s.io/v1beta2/deviceclasses.
 //
 // Cluster-scoped. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
-var DeviceClasses = resource.DefineCluster[resourcev1beta2.DeviceClass](resource.Info{
+var DeviceClasses = resource.BuiltinCluster[resourcev1beta2.DeviceClass](resource.Info{
 	Group:    "resource.k8s.io",
 	Version:  "v1beta2",
 	Kind:     "DeviceClass",
@@ -24,14 +24,18 @@ var DeviceClasses = resource.DefineCluster[resourcev1beta2.DeviceClass](resource
 	Singular: "deviceclass",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-})
+}, unmarshalDeviceClasses)
+
+func unmarshalDeviceClasses(data []byte, into any) error {
+	return resource.UnmarshalInto((*resourcev1beta2.DeviceClass).Unmarshal, data, into)
+}
 
 // DeviceTaintRules describes resource.k8s.io/v1beta2 DeviceTaintRule, objects of type
 // [resourcev1beta2.DeviceTaintRule], at /apis/resource.k8s.io/v1beta2/devicetaintrules.
 //
 // Cluster-scoped. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
 // Subresources: status.
-var DeviceTaintRules = resource.DefineCluster[resourcev1beta2.DeviceTaintRule](resource.Info{
+var DeviceTaintRules = resource.BuiltinCluster[resourcev1beta2.DeviceTaintRule](resource.Info{
 	Group:        "resource.k8s.io",
 	Version:      "v1beta2",
 	Kind:         "DeviceTaintRule",
@@ -40,7 +44,11 @@ var DeviceTaintRules = resource.DefineCluster[resourcev1beta2.DeviceTaintRule](r
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-})
+}, unmarshalDeviceTaintRules)
+
+func unmarshalDeviceTaintRules(data []byte, into any) error {
+	return resource.UnmarshalInto((*resourcev1beta2.DeviceTaintRule).Unmarshal, data, into)
+}
 
 // ResourceClaims describes resource.k8s.io/v1beta2 ResourceClaim, objects of type
 // [resourcev1beta2.ResourceClaim], at
@@ -48,7 +56,7 @@ var DeviceTaintRules = resource.DefineCluster[resourcev1beta2.DeviceTaintRule](r
 //
 // Namespaced. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
 // Subresources: status.
-var ResourceClaims = resource.DefineNamespaced[resourcev1beta2.ResourceClaim](resource.Info{
+var ResourceClaims = resource.BuiltinNamespaced[resourcev1beta2.ResourceClaim](resource.Info{
 	Group:        "resource.k8s.io",
 	Version:      "v1beta2",
 	Kind:         "ResourceClaim",
@@ -57,14 +65,18 @@ var ResourceClaims = resource.DefineNamespaced[resourcev1beta2.ResourceClaim](re
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-})
+}, unmarshalResourceClaims)
+
+func unmarshalResourceClaims(data []byte, into any) error {
+	return resource.UnmarshalInto((*resourcev1beta2.ResourceClaim).Unmarshal, data, into)
+}
 
 // ResourceClaimTemplates describes resource.k8s.io/v1beta2 ResourceClaimTemplate, objects
 // of type [resourcev1beta2.ResourceClaimTemplate], at
 // /apis/resource.k8s.io/v1beta2/namespaces/{namespace}/resourceclaimtemplates.
 //
 // Namespaced. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
-var ResourceClaimTemplates = resource.DefineNamespaced[resourcev1beta2.ResourceClaimTemplate](resource.Info{
+var ResourceClaimTemplates = resource.BuiltinNamespaced[resourcev1beta2.ResourceClaimTemplate](resource.Info{
 	Group:    "resource.k8s.io",
 	Version:  "v1beta2",
 	Kind:     "ResourceClaimTemplate",
@@ -72,13 +84,17 @@ var ResourceClaimTemplates = resource.DefineNamespaced[resourcev1beta2.ResourceC
 	Singular: "resourceclaimtemplate",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-})
+}, unmarshalResourceClaimTemplates)
+
+func unmarshalResourceClaimTemplates(data []byte, into any) error {
+	return resource.UnmarshalInto((*resourcev1beta2.ResourceClaimTemplate).Unmarshal, data, into)
+}
 
 // ResourceSlices describes resource.k8s.io/v1beta2 ResourceSlice, objects of type
 // [resourcev1beta2.ResourceSlice], at /apis/resource.k8s.io/v1beta2/resourceslices.
 //
 // Cluster-scoped. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
-var ResourceSlices = resource.DefineCluster[resourcev1beta2.ResourceSlice](resource.Info{
+var ResourceSlices = resource.BuiltinCluster[resourcev1beta2.ResourceSlice](resource.Info{
 	Group:    "resource.k8s.io",
 	Version:  "v1beta2",
 	Kind:     "ResourceSlice",
@@ -86,4 +102,8 @@ var ResourceSlices = resource.DefineCluster[resourcev1beta2.ResourceSlice](resou
 	Singular: "resourceslice",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-})
+}, unmarshalResourceSlices)
+
+func unmarshalResourceSlices(data []byte, into any) error {
+	return resource.UnmarshalInto((*resourcev1beta2.ResourceSlice).Unmarshal, data, into)
+}

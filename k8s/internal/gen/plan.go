@@ -22,7 +22,7 @@ type pkg struct {
 type variable struct {
 	name   string
 	doc    []string // paragraphs
-	define string   // DefineNamespaced, DefineCluster, DefineSubresource, DefineConnection
+	define string   // DefineNamespaced, DefineCluster, DefineSubresource, DefineConnection, or Builtin… where the Go type has a protobuf form
 	types  string   // type arguments
 	sub    string   // name of the subresource; empty for a kind
 	info   info
@@ -100,6 +100,7 @@ func (p *pkg) add(k *kind, types map[groupVersion]*goPackage) error {
 	if k.Namespaced {
 		v.define = "DefineNamespaced"
 	}
+	v.define = withMessage(v.define, protobuf)
 	v.info = info{
 		Group: p.group, Version: p.version, Kind: k.Kind, Plural: k.Name, Singular: k.SingularName,
 		ShortNames: k.ShortNames, Categories: k.Categories, Verbs: k.Verbs, Protobuf: protobuf,
@@ -137,11 +138,20 @@ func (p *pkg) subresource(k *kind, parent string, s apiResource, types map[group
 		types: parent + ", " + goType, sub: s.Name,
 		info: info{Group: gv.group, Version: gv.version, Kind: body, Verbs: s.Verbs, Protobuf: protobuf},
 	}
+	v.define = withMessage(v.define, protobuf)
 	if connection {
 		v.define, v.info.Protobuf = "DefineConnection", false
 	}
 	v.doc = subresourceDoc(k, v)
 	return v, nil
+}
+
+// withMessage names the constructor that also takes the protobuf form of a Go type.
+func withMessage(define string, protobuf bool) string {
+	if !protobuf {
+		return define
+	}
+	return strings.Replace(define, "Define", "Builtin", 1)
 }
 
 // use imports the package of a kind's Go type, and returns the type as it is written and

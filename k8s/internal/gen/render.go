@@ -110,7 +110,17 @@ func (v variable) write(b *bytes.Buffer) {
 		fmt.Fprintf(b, "%q, ", v.sub)
 	}
 	v.info.write(b)
+	if strings.HasPrefix(v.define, "Builtin") {
+		fmt.Fprintf(b, ", unmarshal%s)\n\n", v.name)
+		fmt.Fprintf(b, "func unmarshal%s(data []byte, into any) error {\nreturn resource.UnmarshalInto((*%s).Unmarshal, data, into)\n}\n", v.name, v.body())
+		return
+	}
 	b.WriteString(")\n")
+}
+
+// body is the Go type that is encoded: the last one of v.types.
+func (v variable) body() string {
+	return v.types[strings.LastIndex(v.types, " ")+1:]
 }
 
 func (i info) write(b *bytes.Buffer) {

@@ -39,7 +39,7 @@ func (p *pkg) alias() string { return strings.ReplaceAll(p.folder, "/", "") }
 func (p *pkg) entry(v variable) string {
 	name := p.alias() + "." + v.name
 	switch v.define {
-	case "DefineSubresource":
+	case "DefineSubresource", "BuiltinSubresource":
 		return ", subresource(" + name + ")"
 	case "DefineConnection":
 		return ", connection(" + name + ")"

@@ -18,7 +18,7 @@ import (
 //
 // Namespaced. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
 // Subresources: status.
-var CompositePodGroups = resource.DefineNamespaced[schedulingv1alpha3.CompositePodGroup](resource.Info{
+var CompositePodGroups = resource.BuiltinNamespaced[schedulingv1alpha3.CompositePodGroup](resource.Info{
 	Group:        "scheduling.k8s.io",
 	Version:      "v1alpha3",
 	Kind:         "CompositePodGroup",
@@ -27,7 +27,11 @@ var CompositePodGroups = resource.DefineNamespaced[schedulingv1alpha3.CompositeP
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-})
+}, unmarshalCompositePodGroups)
+
+func unmarshalCompositePodGroups(data []byte, into any) error {
+	return resource.UnmarshalInto((*schedulingv1alpha3.CompositePodGroup).Unmarshal, data, into)
+}
 
 // PodGroups describes scheduling.k8s.io/v1alpha3 PodGroup, objects of type
 // [schedulingv1alpha3.PodGroup], at
@@ -35,7 +39,7 @@ var CompositePodGroups = resource.DefineNamespaced[schedulingv1alpha3.CompositeP
 //
 // Namespaced. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
 // Subresources: status.
-var PodGroups = resource.DefineNamespaced[schedulingv1alpha3.PodGroup](resource.Info{
+var PodGroups = resource.BuiltinNamespaced[schedulingv1alpha3.PodGroup](resource.Info{
 	Group:        "scheduling.k8s.io",
 	Version:      "v1alpha3",
 	Kind:         "PodGroup",
@@ -44,14 +48,18 @@ var PodGroups = resource.DefineNamespaced[schedulingv1alpha3.PodGroup](resource.
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-})
+}, unmarshalPodGroups)
+
+func unmarshalPodGroups(data []byte, into any) error {
+	return resource.UnmarshalInto((*schedulingv1alpha3.PodGroup).Unmarshal, data, into)
+}
 
 // Workloads describes scheduling.k8s.io/v1alpha3 Workload, objects of type
 // [schedulingv1alpha3.Workload], at
 // /apis/scheduling.k8s.io/v1alpha3/namespaces/{namespace}/workloads.
 //
 // Namespaced. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
-var Workloads = resource.DefineNamespaced[schedulingv1alpha3.Workload](resource.Info{
+var Workloads = resource.BuiltinNamespaced[schedulingv1alpha3.Workload](resource.Info{
 	Group:    "scheduling.k8s.io",
 	Version:  "v1alpha3",
 	Kind:     "Workload",
@@ -59,4 +67,8 @@ var Workloads = resource.DefineNamespaced[schedulingv1alpha3.Workload](resource.
 	Singular: "workload",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-})
+}, unmarshalWorkloads)
+
+func unmarshalWorkloads(data []byte, into any) error {
+	return resource.UnmarshalInto((*schedulingv1alpha3.Workload).Unmarshal, data, into)
+}

@@ -18,7 +18,7 @@ import (
 //
 // Namespaced. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
 // Subresources: status.
-var PodGroups = resource.DefineNamespaced[schedulingv1beta1.PodGroup](resource.Info{
+var PodGroups = resource.BuiltinNamespaced[schedulingv1beta1.PodGroup](resource.Info{
 	Group:        "scheduling.k8s.io",
 	Version:      "v1beta1",
 	Kind:         "PodGroup",
@@ -27,14 +27,18 @@ var PodGroups = resource.DefineNamespaced[schedulingv1beta1.PodGroup](resource.I
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-})
+}, unmarshalPodGroups)
+
+func unmarshalPodGroups(data []byte, into any) error {
+	return resource.UnmarshalInto((*schedulingv1beta1.PodGroup).Unmarshal, data, into)
+}
 
 // Workloads describes scheduling.k8s.io/v1beta1 Workload, objects of type
 // [schedulingv1beta1.Workload], at
 // /apis/scheduling.k8s.io/v1beta1/namespaces/{namespace}/workloads.
 //
 // Namespaced. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
-var Workloads = resource.DefineNamespaced[schedulingv1beta1.Workload](resource.Info{
+var Workloads = resource.BuiltinNamespaced[schedulingv1beta1.Workload](resource.Info{
 	Group:    "scheduling.k8s.io",
 	Version:  "v1beta1",
 	Kind:     "Workload",
@@ -42,4 +46,8 @@ var Workloads = resource.DefineNamespaced[schedulingv1beta1.Workload](resource.I
 	Singular: "workload",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-})
+}, unmarshalWorkloads)
+
+func unmarshalWorkloads(data []byte, into any) error {
+	return resource.UnmarshalInto((*schedulingv1beta1.Workload).Unmarshal, data, into)
+}

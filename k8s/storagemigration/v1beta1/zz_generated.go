@@ -19,7 +19,7 @@ import (
 //
 // Cluster-scoped. Verbs: create, delete, deletecollection, get, list, patch, update, watch.
 // Subresources: status.
-var StorageVersionMigrations = resource.DefineCluster[storagemigrationv1beta1.StorageVersionMigration](resource.Info{
+var StorageVersionMigrations = resource.BuiltinCluster[storagemigrationv1beta1.StorageVersionMigration](resource.Info{
 	Group:        "storagemigration.k8s.io",
 	Version:      "v1beta1",
 	Kind:         "StorageVersionMigration",
@@ -28,4 +28,8 @@ var StorageVersionMigrations = resource.DefineCluster[storagemigrationv1beta1.St
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-})
+}, unmarshalStorageVersionMigrations)
+
+func unmarshalStorageVersionMigrations(data []byte, into any) error {
+	return resource.UnmarshalInto((*storagemigrationv1beta1.StorageVersionMigration).Unmarshal, data, into)
+}
