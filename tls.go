@@ -78,8 +78,27 @@ func (m tlsMaterial) tlsConfig(c *Config) (*tls.Config, error) {
 	// Through the callback the certificate is sent whatever authorities the server says it
 	// accepts. The field Certificates would send none, and leave the client anonymous, when
 	// the server's list does not hold the issuer, as it is with intermediate authorities.
-	t.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return cert, nil }
+	t.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		return newestCertificate(c, cert), nil
+	}
 	return t, nil
+}
+
+// newestCertificate reads the files of the client certificate once more, for each handshake: a
+// server that no longer takes the old certificate may end the connection in a way that does
+// not say why. What cannot be read or used leaves cert in place.
+func newestCertificate(c *Config, cert *tls.Certificate) *tls.Certificate {
+	if !reloadsTLS(c) {
+		return cert
+	}
+	m, err := readTLSMaterial(c)
+	if err != nil {
+		return cert
+	}
+	if newest, err := m.clientCertificate(c); err == nil {
+		return newest
+	}
+	return cert
 }
 
 func (m tlsMaterial) clientCertificate(c *Config) (*tls.Certificate, error) {
