@@ -73,8 +73,11 @@ func metaOf(o *Object) metav1.ObjectMeta {
 
 // routed is the part of an ObjectMeta that an object has to tell.
 func routed(m metav1.ObjectMeta) metav1.ObjectMeta {
-	m.GenerateName, m.DeletionGracePeriodSeconds, m.ManagedFields = "", nil, nil
-	return m
+	return metav1.ObjectMeta{
+		Name: m.Name, Namespace: m.Namespace, UID: m.UID, ResourceVersion: m.ResourceVersion, Generation: m.Generation,
+		CreationTimestamp: m.CreationTimestamp, DeletionTimestamp: m.DeletionTimestamp, Labels: m.Labels, Annotations: m.Annotations,
+		OwnerReferences: m.OwnerReferences, Finalizers: m.Finalizers,
+	}
 }
 
 func TestReadList(t *testing.T) {
