@@ -229,6 +229,9 @@ func (e *engine) stop(r *runner[objectKey], cancelRuns context.CancelCauseFunc) 
 // cutShort ends the contexts of the reconciles that still run.
 func (e *engine) cutShort(r *runner[objectKey], cancelRuns context.CancelCauseFunc) error {
 	active := r.active()
+	if len(active) == 0 {
+		return nil // the last one has just ended
+	}
 	names := make([]string, 0, maxNamed)
 	for _, key := range active[:min(len(active), maxNamed)] {
 		names = append(names, key.String())

@@ -245,7 +245,7 @@ func TestPanicIsAnErrorOfItsKey(t *testing.T) {
 			t.Errorf("reconciles: %q", r.lines)
 		}
 		p, ok := errors.AsType[*PanicError](seen)
-		if !ok || p.Value != errBoom || !errors.Is(seen, errBoom) || !strings.Contains(string(p.Stack), "failure_test.go") {
+		if !ok || !errors.Is(p.Unwrap(), errBoom) || !errors.Is(seen, errBoom) || !strings.Contains(string(p.Stack), "failure_test.go") {
 			t.Errorf("OnError got %#v", seen)
 		}
 		r.wantLog("level=ERROR", `error="panic: boom"`, "name=a", "failure_test.go")

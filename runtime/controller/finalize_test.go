@@ -109,7 +109,7 @@ func TestFinalizeAppliesUnderItsFinalizer(t *testing.T) {
 		f := newFinalizeRig(r, nil)
 		f.action, f.err = After(time.Minute), errBoom
 		action, err := f.reconcile(t.Context(), r.object("a", with("x/y", finalizer)))
-		if action != After(time.Minute) || err != errBoom {
+		if action != After(time.Minute) || !errors.Is(err, errBoom) {
 			t.Errorf("%v, %v: want what apply returned", action, err)
 		}
 		f.want(t, "0s apply")

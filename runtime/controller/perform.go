@@ -42,13 +42,18 @@ func (e *engine) reconcileKey(c *call) outcome {
 	if c.reason.Kind == Deleted { // and made again before the run began
 		c.reason = Reason{Kind: Updated}
 	}
-	e.debug(c, "reconcile begins")
+	verbose := e.log.Enabled(c, slog.LevelDebug)
+	if verbose {
+		e.log.LogAttrs(c, slog.LevelDebug, "reconcile begins", e.attrs(c)...)
+	}
 	e.counts.reconciled.Add(1)
 	action, err := e.callReconciler(c, raw)
 	if err != nil {
 		return e.failed(c, action, err)
 	}
-	e.debug(c, "reconcile ended", slog.String("action", action.String()))
+	if verbose {
+		e.log.LogAttrs(c, slog.LevelDebug, "reconcile ended", append(e.attrs(c), slog.String("action", action.String()))...)
+	}
 	return e.succeeded(c, action)
 }
 
@@ -190,12 +195,6 @@ func (e *engine) logFailure(c *call, o outcome, err error) {
 		attrs = append(attrs, slog.Duration("delay", o.delay))
 	}
 	e.log.LogAttrs(c, level, text, attrs...)
-}
-
-func (e *engine) debug(c *call, text string, more ...slog.Attr) {
-	if e.log.Enabled(c, slog.LevelDebug) {
-		e.log.LogAttrs(c, slog.LevelDebug, text, append(e.attrs(c), more...)...)
-	}
 }
 
 // attrs names a run in the log.

@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"cmp"
 	"fmt"
 	"hash/maphash"
 	"slices"
@@ -179,10 +178,6 @@ func hashPairs(each func(func(key, value string) bool)) (sum uint64) {
 type objectKey struct{ Namespace, Name string }
 
 func (k objectKey) String() string { return resource.Ref[any](k).String() }
-
-func (k objectKey) compare(other objectKey) int {
-	return cmp.Or(cmp.Compare(k.Namespace, other.Namespace), cmp.Compare(k.Name, other.Name))
-}
 
 // filter remembers what a predicate compares with, for each object that passed: one number
 // per leaf that compares. It holds objects that exist and no others: its owner drops what is

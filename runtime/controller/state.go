@@ -49,6 +49,8 @@ func (e *engine) stats() Stats {
 
 func (e *engine) state() []SourceState {
 	states := []SourceState{{e.endpoint.Descriptor().GroupResource().String(), e.cache.state()}}
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	for _, s := range e.sources {
 		states = append(states, SourceState{s.name, s.State()})
 	}
