@@ -66,7 +66,9 @@
 //   - A field is named by its json tag, and has to have one. Fields of embedded structs count as
 //     the struct's own.
 //   - A field is required, unless its json tag has omitempty or omitzero, it is a pointer, it
-//     has a default, or it comes from a struct that is embedded by pointer.
+//     has a default, or it comes from a struct that is embedded by pointer. Go writes the zero
+//     value of a field without omitempty, which no default replaces: give fields with a default
+//     one of these options, or a pointer, where Go code creates the objects.
 //   - string, bool and the integer types are string, boolean and integer; int32 and int64 have
 //     their format, the other sizes have a minimum and maximum. Floats are numbers, which
 //     Kubernetes' conventions advise against, since languages round them differently.

@@ -255,6 +255,8 @@ type OwnedStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty" schema:"listType=map,listMapKey=type"`
 }
 
+var _ = ScalarsSpec{}.internal // it is there to be left out
+
 func define[K any, P kube.ObjectPtr[K]](kind string) kube.Namespaced[K] {
 	return kube.DefineNamespaced[K, P](kube.Info{Group: "golden.example.com", Version: "v1", Kind: kind})
 }

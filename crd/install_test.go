@@ -3,6 +3,7 @@ package crd_test
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -120,6 +121,18 @@ func TestInstall(t *testing.T) {
 			broken := srv.Expect(watching + "&resourceVersion=7").After(read)
 			broken.Watch().Abort()
 			srv.Expect(reading).After(broken).JSON(200, stored(t, "8", "NamesAccepted=True", "Established=True"))
+		})
+	})
+	t.Run("read breaks", func(t *testing.T) {
+		installing(t, "", time.Second, func(t *testing.T, srv *apitest.Server) {
+			srv.Expect(applying).JSON(201, stored(t, "5"))
+			srv.Expect(watching).Times(2).Status(500, metav1.StatusReasonInternalError, "oops", 0)
+			broken := srv.Expect(reading).Reply(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Length", "10")
+				w.Write([]byte("{"))
+				panic(http.ErrAbortHandler)
+			})
+			srv.Expect(reading).After(broken).JSON(200, stored(t, "6", "NamesAccepted=True", "Established=True"))
 		})
 	})
 	t.Run("silent watch", func(t *testing.T) {

@@ -1,6 +1,7 @@
 package crd_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -143,5 +144,66 @@ func TestGivenSchemaErrors(t *testing.T) {
 		`BadSchema.OpenAPISchema().schema: the API server refuses $schema in the schema of a CRD`,
 		`BadSchema.OpenAPISchema().unique: the API server refuses uniqueItems; use x-kubernetes-list-type: set`,
 		`BadSchema.OpenAPISchema().untyped: a node needs a type, x-kubernetes-int-or-string or x-kubernetes-preserve-unknown-fields`,
+	)
+}
+
+// Choice has a schema of its own with every junctor.
+type Choice struct{ text string }
+
+func (c Choice) MarshalJSON() ([]byte, error) { return json.Marshal(c.text) }
+
+func (Choice) OpenAPISchema() apiextensionsv1.JSONSchemaProps {
+	pattern := func(p string) apiextensionsv1.JSONSchemaProps { return apiextensionsv1.JSONSchemaProps{Pattern: p} }
+	not := pattern("z")
+	return apiextensionsv1.JSONSchemaProps{
+		Type:  "string",
+		AllOf: []apiextensionsv1.JSONSchemaProps{pattern("^[a-z]*$"), {MinLength: new(int64(2))}},
+		AnyOf: []apiextensionsv1.JSONSchemaProps{pattern("^a"), pattern("^b")},
+		OneOf: []apiextensionsv1.JSONSchemaProps{pattern("c"), pattern("d")},
+		Not:   &not,
+	}
+}
+
+// Member is one of two fields, said by a junctor over properties.
+type Member struct{}
+
+func (Member) MarshalJSON() ([]byte, error) { return []byte("{}"), nil }
+
+func (*Member) OpenAPISchema() apiextensionsv1.JSONSchemaProps {
+	text := apiextensionsv1.JSONSchemaProps{Type: "string"}
+	return apiextensionsv1.JSONSchemaProps{
+		Type:       "object",
+		Properties: map[string]apiextensionsv1.JSONSchemaProps{"a": text, "b": text},
+		OneOf: []apiextensionsv1.JSONSchemaProps{
+			{Required: []string{"a"}, Properties: map[string]apiextensionsv1.JSONSchemaProps{"a": {MinLength: new(int64(2))}}},
+			{Required: []string{"b"}},
+		},
+	}
+}
+
+func TestJunctors(t *testing.T) {
+	type Spec struct {
+		A Choice `json:"a" schema:"default=ac"`
+		B Choice `json:"b" schema:"default=c"`
+		C Choice `json:"c" schema:"default=AC"`
+		D Choice `json:"d" schema:"default=xc"`
+		E Choice `json:"e" schema:"default=acd"`
+		F Choice `json:"f" schema:"default=ax"`
+		G Choice `json:"g" schema:"default=acz"`
+		H Member `json:"h" schema:"default='{\"a\":\"xx\"}'"`
+		I Member `json:"i" schema:"default='{\"a\":\"x\"}'"`
+		J Member `json:"j" schema:"default='{\"a\":\"xx\",\"b\":\"\"}'"`
+		K Member `json:"k" schema:"default='{\"b\":\"\",\"c\":\"\"}'"`
+	}
+	same(t, faults[Spec](t),
+		`Spec.B: default: "c" is below minLength 2: it has 1`,
+		`Spec.C: default: "AC" does not match the pattern ^[a-z]*$`,
+		`Spec.D: default: "xc" fits none of the schema's anyOf`,
+		`Spec.E: default: "acd" fits 2 of the schema's oneOf`,
+		`Spec.F: default: "ax" fits 0 of the schema's oneOf`,
+		`Spec.G: default: "acz" fits the schema's not`,
+		`Spec.I: default: {"a":"x"} fits 0 of the schema's oneOf`,
+		`Spec.J: default: {"a":"xx","b":""} fits 2 of the schema's oneOf`,
+		`Spec.K: default: c: the schema has no such field`,
 	)
 }

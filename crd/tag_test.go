@@ -35,12 +35,26 @@ func TestWordErrors(t *testing.T) {
 		Y  string             `json:"y" schema:"enum"`
 		Z  string             `json:"z" schema:"embeddedResource,preserveUnknownFields"`
 		AA intstr.IntOrString `json:"aa" schema:"minItems=1"`
+		AC string             `json:"ac" schema:"default='a'|'b'"`
+		AD []string           `json:"ad" schema:"listType"`
+		AE float64            `json:"ae" schema:"minimum"`
+		AF float64            `json:"af" schema:"minimum=1e999"`
+		AG []string           `json:"ag" schema:"listMapKey=a|,listType=map"`
+		AH any                `json:"ah" schema:"format=emai"`
+		AI int32              `json:"ai" schema:"enum=1|x"`
 		AB string             `json:"ab" schema:"listMapKey=a|''"`
 	}
 	same(t, faults[Spec](t),
 		`Spec.A: "minimun" is not a word of a schema tag; did you mean "minimum"?`,
 		`Spec.AA: "minItems" has no meaning for integer or string; did you mean "minimum"?`,
 		`Spec.AB: "listMapKey" has no meaning for string`,
+		`Spec.AC: "default" takes one value: put the whole of 'a'|'b' in quotes`,
+		`Spec.AD: "listType" needs a value, as in word=value`,
+		`Spec.AE: "minimum" needs a value, as in word=value`,
+		`Spec.AF: "minimum" needs a number, and has "1e999"`,
+		`Spec.AG: "listMapKey" has an empty name in "a|"`,
+		`Spec.AH: format "emai" is unknown to the API server for type any JSON; did you mean "email"?`,
+		`Spec.AI: "enum" needs JSON of type integer, and has "x"`,
 		`Spec.B: "minLength" has no meaning for integer; did you mean "minimum"?`,
 		`Spec.C: "maxLength" has no meaning for array; did you mean "maxItems"?`,
 		`Spec.D: "minItems" has no meaning for object; did you mean "minProperties"?`,
