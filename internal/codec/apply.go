@@ -30,9 +30,18 @@ import (
 // maps. An empty list or map that is not nil is sent as its tag has it: left out by omitempty,
 // as Kubernetes does, where empty and absent mean the same.
 //
-// zero names fields to be sent although they are zero, see [parsePath] for the syntax:
-// "spec.replicas", "spec.template.spec.containers[name=app].stdin". A path that leads nowhere,
-// or to a value that is set to something else, is an error.
+// zero names fields to be sent although they are zero, by paths of their JSON names:
+//
+//	spec.replicas
+//	spec.template.spec.containers[name=app].stdin   in the element with this key
+//	spec.ports[port=53,protocol=UDP].nodePort       with these keys
+//	spec.ports[0].nodePort                          in the element with this index
+//	spec.ports[*].nodePort                          in every element, or every value of a map
+//	spec.pools[a.b/c].size                          in the value of this key of a map
+//
+// What is zero behind a nil pointer is sent as zero, a nil list as [], a nil map as {}. The
+// structs that lead to the field are sent with it. A path that leads nowhere is an error, and so
+// is one to a value that is set to something else, unless it goes there by way of [*].
 //
 // apiVersion and kind are set as given. metadata.managedFields is always left out: the server
 // refuses an apply with it. The rest of what a server set is sent where obj has it: a
@@ -80,7 +89,7 @@ func sentAsIs(obj any, v reflect.Value) bool {
 	if _, ok := obj.(runtime.ApplyConfiguration); ok {
 		return true
 	}
-	return v.Kind() == reflect.Map || shapeOf(v.Type()).form == formOther && v.Kind() != reflect.Func
+	return v.Kind() == reflect.Map || shapeOf(v.Type()).form == formOther
 }
 
 // withoutManagedFields returns object, or a copy of its upper two levels without them.

@@ -235,15 +235,15 @@ func (w *applyWriter) mapping(s *shape, v reflect.Value) error {
 		key   string
 		value reflect.Value
 	}
-	entries := make([]entry, 0, v.Len())
+	entries := make([]*entry, 0, v.Len())
 	for it := v.MapRange(); it.Next(); {
 		key, err := keyText(it.Key())
 		if err != nil {
 			return err
 		}
-		entries = append(entries, entry{key, it.Value()})
+		entries = append(entries, &entry{key, it.Value()})
 	}
-	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.key, b.key) })
+	slices.SortFunc(entries, func(a, b *entry) int { return strings.Compare(a.key, b.key) })
 	w.buf = append(w.buf, '{')
 	for _, e := range entries {
 		w.text(e.key)

@@ -76,10 +76,11 @@ func findFields(t reflect.Type) *structFields {
 		}
 	}
 	all := dominant(walk.found)
-	slices.SortFunc(all, func(a, b field) int { return slices.Compare(a.index, b.index) })
-	s := &structFields{list: all, byName: make(map[string]*field, len(all)), rest: walk.rest}
-	for i := range all {
-		s.byName[all[i].name] = &all[i]
+	slices.SortFunc(all, func(a, b *field) int { return slices.Compare(a.index, b.index) })
+	s := &structFields{list: make([]field, len(all)), byName: make(map[string]*field, len(all)), rest: walk.rest}
+	for i, f := range all {
+		s.list[i] = *f
+		s.byName[f.name] = &s.list[i]
 	}
 	return s
 }
@@ -94,7 +95,7 @@ type embedded struct {
 type fieldWalk struct {
 	queue []embedded
 	seen  map[reflect.Type]bool
-	found []field
+	found []*field // pointers: each type that is sorted costs its own copy of the sort in every binary
 	rest  *field
 }
 
@@ -122,7 +123,7 @@ func (w *fieldWalk) add(parent embedded, i int) {
 			w.rest = &f
 		}
 	case sf.IsExported() || sf.Anonymous && inner.Kind() == reflect.Struct:
-		w.found = append(w.found, f)
+		w.found = append(w.found, &f)
 	}
 }
 
@@ -155,11 +156,11 @@ func (f *field) readTag(sf reflect.StructField, tag string) (embed bool) {
 }
 
 // dominant keeps, of the fields that share a name, the one that counts.
-func dominant(all []field) []field {
-	slices.SortStableFunc(all, func(a, b field) int {
+func dominant(all []*field) []*field {
+	slices.SortStableFunc(all, func(a, b *field) int {
 		return cmp.Or(strings.Compare(a.name, b.name), cmp.Compare(len(a.index), len(b.index)), untagged(a)-untagged(b))
 	})
-	var kept []field
+	var kept []*field
 	for len(all) > 0 {
 		n := 1
 		for n < len(all) && all[n].name == all[0].name {
@@ -173,7 +174,7 @@ func dominant(all []field) []field {
 	return kept
 }
 
-func untagged(f field) int {
+func untagged(f *field) int {
 	if f.tagged {
 		return 0
 	}

@@ -74,7 +74,7 @@ func FuzzDecodeStrict(f *testing.F) {
 	f.Add([]byte(`{"metadata":{"labels":{"a":"1","a":"3"}},"status":{"conditions":[{"status":"","Type":""}]}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		server, err := kjson.UnmarshalStrict(data, new(corev1.Pod))
-		if err != nil || len(server) >= maxProblems || strings.ContainsAny(string(data), `,(\`) && strings.Contains(string(data), "\\") {
+		if err != nil || len(server) >= maxProblems {
 			return
 		}
 		err = DecodeStrict(data, new(corev1.Pod))

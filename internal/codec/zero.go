@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -21,16 +22,7 @@ func (s step) String() string {
 	return s.field
 }
 
-// parsePath reads a path to a field of an object:
-//
-//	spec.replicas
-//	spec.template.spec.containers[name=app].stdin   the element with this key
-//	spec.ports[port=53,protocol=UDP].nodePort       with these keys
-//	spec.ports[0].nodePort                          the element with this index
-//	spec.ports[*].nodePort                          every element, or every value of a map
-//	spec.pools[a.b/c].size                          the value of this key of a map
-//
-// Fields have their JSON names.
+// parsePath reads a path to a field of an object; see [EncodeApply] for the syntax.
 func parsePath(path string) ([]step, error) {
 	var steps []step
 	rest := path
@@ -73,12 +65,7 @@ func addZeroes(sparse []byte, obj reflect.Value, isSparse bool, paths []string) 
 		return nil, err
 	}
 	for _, path := range paths {
-		steps, err := parsePath(path)
-		if err == nil {
-			z := zeroer{sparse: isSparse}
-			err = z.field(object, obj, steps)
-		}
-		if err != nil {
+		if err := (zeroer{sparse: isSparse}).add(object, obj, path); err != nil {
 			return nil, fmt.Errorf("zero field %q of %s: %w", path, typeName(obj.Type()), err)
 		}
 	}
@@ -88,7 +75,23 @@ func addZeroes(sparse []byte, obj reflect.Value, isSparse bool, paths []string) 
 // zeroer adds one zero field. It walks the JSON that was written and the Go value that it was
 // written from side by side; the JSON lacks what was left out, and the Go value of what lies
 // below a nil pointer is a zero value.
-type zeroer struct{ sparse bool }
+type zeroer struct {
+	sparse bool
+	// every is set where * has chosen, which may choose values that are set.
+	every bool
+}
+
+// add sends the field that a path names.
+func (z zeroer) add(object map[string]any, obj reflect.Value, path string) error {
+	if path == "metadata.managedFields" || strings.HasPrefix(path, "metadata.managedFields[") {
+		return errors.New("the server refuses an apply that has managedFields")
+	}
+	steps, err := parsePath(path)
+	if err != nil {
+		return err
+	}
+	return z.field(object, obj, steps)
+}
 
 // field follows steps, the first of which is a field of struct v, whose JSON is object.
 func (z zeroer) field(object map[string]any, v reflect.Value, steps []step) error {
@@ -139,6 +142,7 @@ func (z zeroer) descend(node any, v reflect.Value, steps []step) (any, error) {
 
 // elements follows steps into the elements of a list that the first step chooses.
 func (z zeroer) elements(node any, list reflect.Value, steps []step) error {
+	z.every = z.every || steps[0].choice == "*"
 	items, _ := node.([]any)
 	found := false
 	for i := range items {
@@ -194,6 +198,7 @@ func chooses(choice string, i int, element reflect.Value) (bool, error) {
 
 // entries follows steps into the values of a map that the first step chooses.
 func (z zeroer) entries(node any, m reflect.Value, steps []step) error {
+	z.every = z.every || steps[0].choice == "*"
 	object, _ := node.(map[string]any)
 	found := false
 	for it := m.MapRange(); it.Next(); {
@@ -221,25 +226,19 @@ func (z zeroer) entries(node any, m reflect.Value, steps []step) error {
 // set sends the zero value of a field.
 func (z zeroer) set(object map[string]any, f *field, v reflect.Value) error {
 	v = pointedTo(v)
-	if !isEmpty(v) {
+	_, sent := object[f.name]
+	switch {
+	case !isEmpty(v) && !z.every:
 		return fmt.Errorf("it is set%s, which is sent anyway", shown(v))
-	}
-	if _, sent := object[f.name]; sent {
+	case !isEmpty(v) || sent:
 		return nil
 	}
-	w := applyWriter{sparse: z.sparse}
-	switch s := shapeOf(v.Type()); s.form {
-	case formSlice:
-		w.buf = []byte("[]")
-	case formMap:
-		w.buf = []byte("{}")
-	default:
-		if err := w.value(s, v); err != nil {
-			return err
-		}
-		if f.quoted {
-			w.quote(s, 0)
-		}
+	w, s := applyWriter{sparse: z.sparse}, shapeOf(v.Type())
+	if err := w.value(s, notNil(v)); err != nil {
+		return err
+	}
+	if f.quoted {
+		w.quote(s, 0)
 	}
 	var node any
 	if err := DecodeJSON(w.buf, &node); err != nil {
@@ -249,17 +248,26 @@ func (z zeroer) set(object map[string]any, f *field, v reflect.Value) error {
 	return nil
 }
 
-// shown returns words for a value that is short.
+// notNil returns an empty list or map in place of a nil one, which would be null.
+func notNil(v reflect.Value) reflect.Value {
+	switch {
+	case encodesItself(v.Type()):
+		return v
+	case v.Kind() == reflect.Slice:
+		return reflect.MakeSlice(v.Type(), 0, 0)
+	case v.Kind() == reflect.Map:
+		return reflect.MakeMap(v.Type())
+	}
+	return v
+}
+
+// shown returns words for a value that is short and no text, which may be a secret.
 func shown(v reflect.Value) string {
-	switch v.Kind() {
-	case reflect.Struct, reflect.Map, reflect.Slice, reflect.Array, reflect.Interface:
-		return ""
+	switch {
+	case v.Kind() == reflect.Bool, v.CanInt(), v.CanUint(), v.CanFloat():
+		return fmt.Sprint(" to ", v)
 	}
-	text := fmt.Sprint(v)
-	if len(text) > 100 {
-		return ""
-	}
-	return " to " + text
+	return ""
 }
 
 // isEmpty reports whether v is zero, or a list or map without anything in it.
