@@ -69,7 +69,7 @@ type Config struct {
 
 	// ProxyURL is the proxy to go through: http, https, socks5 or socks5h, with
 	// user:password@ where it wants that. Empty means the environment's: HTTPS_PROXY,
-	// HTTP_PROXY and NO_PROXY, in upper or lower case, as they are when the client is made.
+	// HTTP_PROXY and NO_PROXY, in upper or lower case, as they are when the process first asks.
 	ProxyURL string
 
 	// DisableCompression stops asking for gzip. The API server compresses answers of more

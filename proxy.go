@@ -11,8 +11,6 @@ import (
 	"net/url"
 	"slices"
 	"sync"
-
-	"golang.org/x/net/http/httpproxy"
 )
 
 var proxyPorts = map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}
@@ -33,9 +31,8 @@ type proxies struct {
 func newProxies(c *Config, server *url.URL) (*proxies, error) {
 	p := &proxies{server: hostPort(server), direct: dialerOf(c)}
 	if c.ProxyURL == "" {
-		// Read for each client: a long-lived process, or a test, may change its environment,
-		// and http.ProxyFromEnvironment looks only once.
-		p.choose = httpproxy.FromEnvironment().ProxyFunc()
+		// net/http looks at the environment once in the life of a process.
+		p.choose = func(u *url.URL) (*url.URL, error) { return http.ProxyFromEnvironment(&http.Request{URL: u}) }
 	} else {
 		u, err := parseProxy(c.ProxyURL)
 		if err != nil {
