@@ -126,21 +126,27 @@ func (c *cache) all() []*resource.Raw {
 	return all
 }
 
-// lookup returns the objects that have a value in an index.
-func (c *cache) lookup(x *index, value string) []*resource.Raw {
+// registered returns the content of an index.
+func (c *cache) registered(x *index) *indexed {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	for _, known := range c.indexed {
-		if known.index != x {
-			continue
+		if known.index == x {
+			return known
 		}
-		b := known.buckets[value]
-		if b == nil {
-			return nil
-		}
-		return b.append(make([]*resource.Raw, 0, b.len()))
 	}
 	panic("reflector: Lookup with an index that is not registered for " + c.descriptor.GroupResource().String() + "; call the reflector's Index method before Run")
+}
+
+// lookup returns the objects that have a value in an index.
+func (c *cache) lookup(x *indexed, value string) []*resource.Raw {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	b := x.buckets[value]
+	if b == nil {
+		return nil
+	}
+	return b.append(make([]*resource.Raw, 0, b.len()))
 }
 
 func (c *cache) stats() Stats {

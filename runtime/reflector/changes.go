@@ -37,8 +37,8 @@ func (r *Reflector[K]) Changes(ctx context.Context) iter.Seq[Change[K]] {
 		for raw, n := range r.cache.changes(ctx) {
 			change := Change[K]{
 				Object:  resource.AsLazy[K](raw),
-				Deleted: n&isDeleted != 0,
-				Initial: n&isInitial != 0,
+				Deleted: n == isDeleted,
+				Initial: n == isInitial,
 			}
 			if !yield(change) {
 				return
@@ -71,10 +71,7 @@ func (c *cache) subscribe() *subscriber {
 	s := newSubscriber()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s.replay = make([]*entry, 0, c.table.len)
-	for e := range c.table.all() {
-		s.replay = append(s.replay, e)
-	}
+	s.start(c.table)
 	c.subscribers[s] = struct{}{}
 	return s
 }

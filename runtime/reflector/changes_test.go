@@ -60,6 +60,27 @@ func TestRelistIsTheDifference(t *testing.T) {
 	})
 }
 
+// An object of the store can be in a new snapshot, and go before that is complete.
+func TestDeletedDuringRelist(t *testing.T) {
+	inBubbles(t, func(t *testing.T, srv *apitest.Server) {
+		r, watch := started(t, srv, nil, object("a", "1"), object("b", "2"), object("c", "3"))
+		f := follow(t, r, nil)
+		f.want("=a@1 =b@2 =c@3")
+		watch.Error(410, "Expired", "too old")
+		watch = srv.Expect(stream).Watch()
+		time.Sleep(2 * time.Second)
+		for _, o := range []*cm{object("a", "1"), object("b", "2"), object("c", "13")} {
+			watch.Send("ADDED", o)
+		}
+		watch.Send("DELETED", object("a", "14"))
+		watch.Send("DELETED", object("c", "15"))
+		watch.Send("ADDED", object("c", "16", uid("another")))
+		watch.InitialEventsEnd("20")
+		f.want("-a@1 -c@3", "c@16")
+		wantStore(t, r, "b@2", "c@16")
+	})
+}
+
 // Nobody hears of an event that says what is known already.
 func TestRepetitionIsNoChange(t *testing.T) {
 	inBubbles(t, func(t *testing.T, srv *apitest.Server) {

@@ -61,7 +61,11 @@ func ByNamespace[K any]() *Index[K] {
 // particular order. It panics when the index was not registered with the reflector of the
 // store, which is a mistake in the program.
 func (x *Index[K]) Lookup(store Store[K], value string) iter.Seq[resource.Lazy[K]] {
-	return lazies[K](store.cache.lookup(x.index, value))
+	c := store.cache
+	content := c.registered(x.index)
+	return func(yield func(resource.Lazy[K]) bool) {
+		lazies[K](c.lookup(content, value))(yield)
+	}
 }
 
 // indexed is the content of an index in one store. It is guarded by the lock of the cache.

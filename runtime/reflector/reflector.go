@@ -8,7 +8,8 @@ import (
 	"github.com/go-kube/kube/runtime/watcher"
 )
 
-// Reflector keeps a [Store] of one kind like the server. Make one with [New].
+// Reflector keeps a [Store] of one kind like the server. Make one with [New]. Its methods are
+// safe for concurrent use; Index and Modify come before Run.
 type Reflector[K any] struct{ cache *cache }
 
 // Options changes how a reflector works.

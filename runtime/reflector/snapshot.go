@@ -73,14 +73,21 @@ func (s *snapshot) swapIn(version string) {
 		c.replace(e, now)
 	}
 	for _, e := range s.added {
-		if c.table.get(e.key()) == e {
-			c.added(e, first)
+		if c.table.get(e.key()) != e {
+			continue
+		}
+		c.added(e)
+		if !first {
+			c.tell(e)
 		}
 	}
-	c.advance(version)
 	if first {
+		for sub := range c.subscribers {
+			sub.start(c.table)
+		}
 		close(c.ready)
 	}
+	c.advance(version)
 }
 
 // vanished returns what the store has and the snapshot does not.

@@ -13,11 +13,12 @@ type subscriber struct {
 	wake chan struct{} // holds a token while there may be something to tell
 
 	mu     sync.Mutex
-	replay []*entry // what was there at the start, told before anything else
+	replay []*entry // what was there at first, told before anything else
 	// queue has the entries in the order of their first change. Those that are no longer in
 	// pending were told already.
 	queue   []*entry
 	pending map[*entry]news
+	most    int // how many pending there were at most since it was made
 	// gone has the deletions that were not told yet. Of a name that is created and deleted
 	// over and over the first and the last count.
 	gone map[key]*deletions
@@ -30,9 +31,14 @@ type deletions struct{ first, last *entry }
 type news uint8
 
 const (
-	isInitial news = 1 << iota // it belongs to the first snapshot of the store
+	isInitial news = iota + 1 // it was there at first
+	isChanged
 	isDeleted
 )
+
+// maxKept is how many pending changes a map may have had that is kept for the next ones: maps
+// do not shrink.
+const maxKept = 1024
 
 func newSubscriber() *subscriber {
 	return &subscriber{wake: make(chan struct{}, 1), pending: map[*entry]news{}, gone: map[key]*deletions{}}
@@ -52,18 +58,24 @@ func (s *subscriber) len() int {
 	return len(s.replay) + len(s.pending)
 }
 
-// applied takes in that e was added or has another version. The caller holds cache.mu.
-func (s *subscriber) applied(e *entry, initial bool) {
+// start has s told of what is in t. The caller holds cache.mu.
+func (s *subscriber) start(t *table) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, known := s.pending[e]; known {
-		return
+	s.replay = make([]*entry, 0, t.len)
+	for e := range t.all() {
+		s.replay = append(s.replay, e)
 	}
-	var n news
-	if initial {
-		n = isInitial
+	s.signal()
+}
+
+// applied takes in that e was added or has another version. The caller holds cache.mu.
+func (s *subscriber) applied(e *entry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, known := s.pending[e]; !known {
+		s.push(e, isChanged)
 	}
-	s.push(e, n)
 }
 
 // deleted takes in that e is gone. The caller holds cache.mu.
@@ -89,6 +101,7 @@ func (s *subscriber) deleted(e *entry) {
 
 func (s *subscriber) push(e *entry, n news) {
 	s.pending[e] = n
+	s.most = max(s.most, len(s.pending))
 	if len(s.queue) > 2*len(s.pending)+64 {
 		s.compact()
 	}
@@ -125,13 +138,21 @@ func (s *subscriber) next() (raw *resource.Raw, n news, ok bool) {
 			continue
 		}
 		delete(s.pending, e)
-		if n&isDeleted != 0 {
+		if n == isDeleted {
 			s.told(e)
 		}
 		return e.raw, n, true
 	}
-	s.queue = nil
+	s.drained()
 	return nil, 0, false
+}
+
+// drained gives memory back when all is told.
+func (s *subscriber) drained() {
+	s.queue = nil
+	if s.most > maxKept {
+		s.pending, s.most = map[*entry]news{}, 0
+	}
 }
 
 // nextReplay returns the next object that was there at the start. One that changed since is
@@ -142,13 +163,10 @@ func (s *subscriber) nextReplay() *resource.Raw {
 		e := s.replay[last]
 		s.replay[last] = nil
 		s.replay = s.replay[:last]
-		n, pending := s.pending[e]
-		if n&isDeleted != 0 {
+		if s.pending[e] == isDeleted {
 			continue
 		}
-		if pending {
-			delete(s.pending, e)
-		}
+		delete(s.pending, e)
 		return e.raw
 	}
 	s.replay = nil

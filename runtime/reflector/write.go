@@ -88,7 +88,8 @@ func (c *cache) apply(raw *resource.Raw, version string) {
 		}
 		e = &entry{now}
 		c.table.put(k, e)
-		c.added(e, false)
+		c.added(e)
+		c.tell(e)
 	}
 	c.advance(version)
 }
@@ -123,14 +124,18 @@ func (c *cache) named(raw *resource.Raw) bool {
 
 // The methods below change what readers see. The caller holds mu for writing.
 
-// added brings bytes, indexes and subscribers up to a new entry in the table.
-func (c *cache) added(e *entry, initial bool) {
+// added brings bytes and indexes up to a new entry in the table.
+func (c *cache) added(e *entry) {
 	c.bytes += int64(e.raw.Size())
 	for _, x := range c.indexed {
 		x.update(content{}, e.content, nil, e)
 	}
+}
+
+// tell tells subscribers that e is new or has another version.
+func (c *cache) tell(e *entry) {
 	for s := range c.subscribers {
-		s.applied(e, initial)
+		s.applied(e)
 	}
 }
 
@@ -141,9 +146,7 @@ func (c *cache) replace(e *entry, now content) {
 		x.update(e.content, now, e, e)
 	}
 	e.content = now
-	for s := range c.subscribers {
-		s.applied(e, false)
-	}
+	c.tell(e)
 }
 
 // dropped brings bytes, indexes and subscribers up to an entry that left the table, and leaves

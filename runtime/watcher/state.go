@@ -123,6 +123,15 @@ func (s *status) failed(ctx context.Context, p Phase, err error, delay time.Dura
 	return news
 }
 
+// misconfigured notes that the watcher cannot work at all.
+func (s *status) misconfigured(err error) {
+	s.mu.Lock()
+	s.state.LastError = err
+	s.state.Failures++
+	s.mu.Unlock()
+	s.log.Error("watch cannot begin", "resource", s.resource, "error", err)
+}
+
 // recovery returns a function that notes that the watcher is over the failures up to now, if
 // there were any. It does nothing once there is a later one.
 func (s *status) recovery() func() {

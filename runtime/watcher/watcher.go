@@ -87,7 +87,7 @@ func (e *Engine) Events(ctx context.Context) iter.Seq[RawEvent] {
 		e.latest.Store(r.status)
 		defer r.enter(Idle)
 		if e.invalid != nil {
-			r.failed(ctx, Idle, e.invalid, 0)
+			r.misconfigured(e.invalid)
 			r.report(e.invalid)
 			return
 		}
