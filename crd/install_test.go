@@ -130,6 +130,7 @@ func TestInstall(t *testing.T) {
 			broken := srv.Expect(reading).Reply(func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Length", "10")
 				w.Write([]byte("{"))
+				http.NewResponseController(w).Flush()
 				panic(http.ErrAbortHandler)
 			})
 			srv.Expect(reading).After(broken).JSON(200, stored(t, "6", "NamesAccepted=True", "Established=True"))
