@@ -22,7 +22,7 @@ func TestUnusedKindsAreDropped(t *testing.T) {
 			descriptors = append(descriptors, name)
 		}
 	}
-	if got, want := strings.Join(descriptors, " "), "github.com/go-kube/kube/k8s/core.Pods github.com/go-kube/kube/k8s/core.unmarshalPods"; got != want {
+	if got, want := strings.Join(descriptors, " "), "github.com/go-kube/kube/k8s/core.Pods"; got != want {
 		t.Errorf("the program has %s, want %s alone", got, want)
 	}
 }

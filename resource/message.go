@@ -7,23 +7,27 @@ import (
 )
 
 // Unmarshal decodes a protobuf message into the new value that into points to. The descriptor
-// of a built-in kind names the decoder of its Go type in one, as a function literal around
-// [UnmarshalInto].
+// of a built-in kind has the one of its Go type, [UnmarshalMessage].
 //
 // It is not found through an interface, since a call through an interface makes the linker keep
-// the decoders of all types of k8s.io/api that a program contains, of which it uses a tenth; and it
-// is a plain function and not a generic one, since a variable that holds a descriptor is
-// static data then, which the linker drops where it is not used.
+// the decoders of all types of k8s.io/api that a program contains, of which it uses a tenth.
 type Unmarshal func(data []byte, into any) error
 
-// UnmarshalInto calls unmarshal, a type's generated decoder, on into, which has to point to
-// that type.
-func UnmarshalInto[K any](unmarshal func(*K, []byte) error, data []byte, into any) error {
+// MessagePtr is what a pointer to a Go type with a protobuf form has: a generated decoder.
+type MessagePtr[K any] interface {
+	*K
+	Unmarshal(data []byte) error
+}
+
+// UnmarshalMessage decodes data, a protobuf message, into the new K that into points to: it is
+// the [Unmarshal] of type K. Callers name K; P follows from it. Another type of into is an
+// error.
+func UnmarshalMessage[K any, P MessagePtr[K]](data []byte, into any) error {
 	obj, ok := into.(*K)
 	if !ok {
 		return fmt.Errorf("decode protobuf: the descriptor is of %T, and the value to decode into is a %T", obj, into)
 	}
-	if err := unmarshal(obj, data); err != nil {
+	if err := P(obj).Unmarshal(data); err != nil {
 		return fmt.Errorf("decode protobuf into %T: %w", into, err)
 	}
 	return nil

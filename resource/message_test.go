@@ -11,7 +11,7 @@ import (
 
 func TestDecodeProtobuf(t *testing.T) {
 	pods := resource.BuiltinNamespaced[corev1.Pod](resource.Info{Version: "v1", Kind: "Pod", Protobuf: true},
-		func(data []byte, into any) error { return resource.UnmarshalInto((*corev1.Pod).Unmarshal, data, into) }).Descriptor()
+		resource.UnmarshalMessage[corev1.Pod]).Descriptor()
 	data, err := (&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}}).Marshal()
 	if err != nil {
 		t.Fatal(err)

@@ -31,11 +31,7 @@ var MutatingAdmissionPolicies = resource.BuiltinCluster[admissionregistrationv1.
 	Categories: []string{"api-extensions"},
 	Verbs:      []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf:   true,
-}, unmarshalMutatingAdmissionPolicies)
-
-func unmarshalMutatingAdmissionPolicies(data []byte, into any) error {
-	return resource.UnmarshalInto((*admissionregistrationv1.MutatingAdmissionPolicy).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[admissionregistrationv1.MutatingAdmissionPolicy])
 
 // MutatingAdmissionPolicyBindings describes admissionregistration.k8s.io/v1
 // MutatingAdmissionPolicyBinding, objects of type
@@ -53,11 +49,7 @@ var MutatingAdmissionPolicyBindings = resource.BuiltinCluster[admissionregistrat
 	Categories: []string{"api-extensions"},
 	Verbs:      []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf:   true,
-}, unmarshalMutatingAdmissionPolicyBindings)
-
-func unmarshalMutatingAdmissionPolicyBindings(data []byte, into any) error {
-	return resource.UnmarshalInto((*admissionregistrationv1.MutatingAdmissionPolicyBinding).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[admissionregistrationv1.MutatingAdmissionPolicyBinding])
 
 // MutatingWebhookConfigurations describes admissionregistration.k8s.io/v1
 // MutatingWebhookConfiguration, objects of type
@@ -75,11 +67,7 @@ var MutatingWebhookConfigurations = resource.BuiltinCluster[admissionregistratio
 	Categories: []string{"api-extensions"},
 	Verbs:      []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf:   true,
-}, unmarshalMutatingWebhookConfigurations)
-
-func unmarshalMutatingWebhookConfigurations(data []byte, into any) error {
-	return resource.UnmarshalInto((*admissionregistrationv1.MutatingWebhookConfiguration).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[admissionregistrationv1.MutatingWebhookConfiguration])
 
 // ValidatingAdmissionPolicies describes admissionregistration.k8s.io/v1
 // ValidatingAdmissionPolicy, objects of type
@@ -98,11 +86,7 @@ var ValidatingAdmissionPolicies = resource.BuiltinCluster[admissionregistrationv
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-}, unmarshalValidatingAdmissionPolicies)
-
-func unmarshalValidatingAdmissionPolicies(data []byte, into any) error {
-	return resource.UnmarshalInto((*admissionregistrationv1.ValidatingAdmissionPolicy).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[admissionregistrationv1.ValidatingAdmissionPolicy])
 
 // ValidatingAdmissionPolicyBindings describes admissionregistration.k8s.io/v1
 // ValidatingAdmissionPolicyBinding, objects of type
@@ -120,11 +104,7 @@ var ValidatingAdmissionPolicyBindings = resource.BuiltinCluster[admissionregistr
 	Categories: []string{"api-extensions"},
 	Verbs:      []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf:   true,
-}, unmarshalValidatingAdmissionPolicyBindings)
-
-func unmarshalValidatingAdmissionPolicyBindings(data []byte, into any) error {
-	return resource.UnmarshalInto((*admissionregistrationv1.ValidatingAdmissionPolicyBinding).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[admissionregistrationv1.ValidatingAdmissionPolicyBinding])
 
 // ValidatingWebhookConfigurations describes admissionregistration.k8s.io/v1
 // ValidatingWebhookConfiguration, objects of type
@@ -142,8 +122,4 @@ var ValidatingWebhookConfigurations = resource.BuiltinCluster[admissionregistrat
 	Categories: []string{"api-extensions"},
 	Verbs:      []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf:   true,
-}, unmarshalValidatingWebhookConfigurations)
-
-func unmarshalValidatingWebhookConfigurations(data []byte, into any) error {
-	return resource.UnmarshalInto((*admissionregistrationv1.ValidatingWebhookConfiguration).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[admissionregistrationv1.ValidatingWebhookConfiguration])

@@ -27,8 +27,4 @@ var CustomResourceDefinitions = resource.BuiltinCluster[apiextensionsv1.CustomRe
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-}, unmarshalCustomResourceDefinitions)
-
-func unmarshalCustomResourceDefinitions(data []byte, into any) error {
-	return resource.UnmarshalInto((*apiextensionsv1.CustomResourceDefinition).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[apiextensionsv1.CustomResourceDefinition])

@@ -25,8 +25,4 @@ var StorageVersions = resource.BuiltinCluster[apiserverinternalv1alpha1.StorageV
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-}, unmarshalStorageVersions)
-
-func unmarshalStorageVersions(data []byte, into any) error {
-	return resource.UnmarshalInto((*apiserverinternalv1alpha1.StorageVersion).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[apiserverinternalv1alpha1.StorageVersion])

@@ -23,11 +23,7 @@ var ControllerRevisions = resource.BuiltinNamespaced[appsv1.ControllerRevision](
 	Singular: "controllerrevision",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-}, unmarshalControllerRevisions)
-
-func unmarshalControllerRevisions(data []byte, into any) error {
-	return resource.UnmarshalInto((*appsv1.ControllerRevision).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[appsv1.ControllerRevision])
 
 // DaemonSets describes apps/v1 DaemonSet, objects of type [appsv1.DaemonSet], at
 // /apis/apps/v1/namespaces/{namespace}/daemonsets.
@@ -45,11 +41,7 @@ var DaemonSets = resource.BuiltinNamespaced[appsv1.DaemonSet](resource.Info{
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-}, unmarshalDaemonSets)
-
-func unmarshalDaemonSets(data []byte, into any) error {
-	return resource.UnmarshalInto((*appsv1.DaemonSet).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[appsv1.DaemonSet])
 
 // Deployments describes apps/v1 Deployment, objects of type [appsv1.Deployment], at
 // /apis/apps/v1/namespaces/{namespace}/deployments.
@@ -67,11 +59,7 @@ var Deployments = resource.BuiltinNamespaced[appsv1.Deployment](resource.Info{
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"scale", "status"},
 	Protobuf:     true,
-}, unmarshalDeployments)
-
-func unmarshalDeployments(data []byte, into any) error {
-	return resource.UnmarshalInto((*appsv1.Deployment).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[appsv1.Deployment])
 
 // DeploymentScale describes scale of [Deployments], bodies of type [autoscalingv1.Scale].
 // Verbs: get, patch, update.
@@ -81,11 +69,7 @@ var DeploymentScale = resource.BuiltinSubresource[appsv1.Deployment, autoscaling
 	Kind:     "Scale",
 	Verbs:    []string{"get", "patch", "update"},
 	Protobuf: true,
-}, unmarshalDeploymentScale)
-
-func unmarshalDeploymentScale(data []byte, into any) error {
-	return resource.UnmarshalInto((*autoscalingv1.Scale).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[autoscalingv1.Scale])
 
 // ReplicaSets describes apps/v1 ReplicaSet, objects of type [appsv1.ReplicaSet], at
 // /apis/apps/v1/namespaces/{namespace}/replicasets.
@@ -103,11 +87,7 @@ var ReplicaSets = resource.BuiltinNamespaced[appsv1.ReplicaSet](resource.Info{
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"scale", "status"},
 	Protobuf:     true,
-}, unmarshalReplicaSets)
-
-func unmarshalReplicaSets(data []byte, into any) error {
-	return resource.UnmarshalInto((*appsv1.ReplicaSet).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[appsv1.ReplicaSet])
 
 // ReplicaSetScale describes scale of [ReplicaSets], bodies of type [autoscalingv1.Scale].
 // Verbs: get, patch, update.
@@ -117,11 +97,7 @@ var ReplicaSetScale = resource.BuiltinSubresource[appsv1.ReplicaSet, autoscaling
 	Kind:     "Scale",
 	Verbs:    []string{"get", "patch", "update"},
 	Protobuf: true,
-}, unmarshalReplicaSetScale)
-
-func unmarshalReplicaSetScale(data []byte, into any) error {
-	return resource.UnmarshalInto((*autoscalingv1.Scale).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[autoscalingv1.Scale])
 
 // StatefulSets describes apps/v1 StatefulSet, objects of type [appsv1.StatefulSet], at
 // /apis/apps/v1/namespaces/{namespace}/statefulsets.
@@ -139,11 +115,7 @@ var StatefulSets = resource.BuiltinNamespaced[appsv1.StatefulSet](resource.Info{
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"scale", "status"},
 	Protobuf:     true,
-}, unmarshalStatefulSets)
-
-func unmarshalStatefulSets(data []byte, into any) error {
-	return resource.UnmarshalInto((*appsv1.StatefulSet).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[appsv1.StatefulSet])
 
 // StatefulSetScale describes scale of [StatefulSets], bodies of type [autoscalingv1.Scale].
 // Verbs: get, patch, update.
@@ -153,8 +125,4 @@ var StatefulSetScale = resource.BuiltinSubresource[appsv1.StatefulSet, autoscali
 	Kind:     "Scale",
 	Verbs:    []string{"get", "patch", "update"},
 	Protobuf: true,
-}, unmarshalStatefulSetScale)
-
-func unmarshalStatefulSetScale(data []byte, into any) error {
-	return resource.UnmarshalInto((*autoscalingv1.Scale).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[autoscalingv1.Scale])

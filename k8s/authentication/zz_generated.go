@@ -23,11 +23,7 @@ var SelfSubjectReviews = resource.BuiltinCluster[authenticationv1.SelfSubjectRev
 	Singular: "selfsubjectreview",
 	Verbs:    []string{"create"},
 	Protobuf: true,
-}, unmarshalSelfSubjectReviews)
-
-func unmarshalSelfSubjectReviews(data []byte, into any) error {
-	return resource.UnmarshalInto((*authenticationv1.SelfSubjectReview).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[authenticationv1.SelfSubjectReview])
 
 // TokenReviews describes authentication.k8s.io/v1 TokenReview, objects of type
 // [authenticationv1.TokenReview], at /apis/authentication.k8s.io/v1/tokenreviews.
@@ -41,8 +37,4 @@ var TokenReviews = resource.BuiltinCluster[authenticationv1.TokenReview](resourc
 	Singular: "tokenreview",
 	Verbs:    []string{"create"},
 	Protobuf: true,
-}, unmarshalTokenReviews)
-
-func unmarshalTokenReviews(data []byte, into any) error {
-	return resource.UnmarshalInto((*authenticationv1.TokenReview).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[authenticationv1.TokenReview])

@@ -24,11 +24,7 @@ var LocalSubjectAccessReviews = resource.BuiltinNamespaced[authorizationv1.Local
 	Singular: "localsubjectaccessreview",
 	Verbs:    []string{"create"},
 	Protobuf: true,
-}, unmarshalLocalSubjectAccessReviews)
-
-func unmarshalLocalSubjectAccessReviews(data []byte, into any) error {
-	return resource.UnmarshalInto((*authorizationv1.LocalSubjectAccessReview).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[authorizationv1.LocalSubjectAccessReview])
 
 // SelfSubjectAccessReviews describes authorization.k8s.io/v1 SelfSubjectAccessReview,
 // objects of type [authorizationv1.SelfSubjectAccessReview], at
@@ -43,11 +39,7 @@ var SelfSubjectAccessReviews = resource.BuiltinCluster[authorizationv1.SelfSubje
 	Singular: "selfsubjectaccessreview",
 	Verbs:    []string{"create"},
 	Protobuf: true,
-}, unmarshalSelfSubjectAccessReviews)
-
-func unmarshalSelfSubjectAccessReviews(data []byte, into any) error {
-	return resource.UnmarshalInto((*authorizationv1.SelfSubjectAccessReview).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[authorizationv1.SelfSubjectAccessReview])
 
 // SelfSubjectRulesReviews describes authorization.k8s.io/v1 SelfSubjectRulesReview, objects
 // of type [authorizationv1.SelfSubjectRulesReview], at
@@ -62,11 +54,7 @@ var SelfSubjectRulesReviews = resource.BuiltinCluster[authorizationv1.SelfSubjec
 	Singular: "selfsubjectrulesreview",
 	Verbs:    []string{"create"},
 	Protobuf: true,
-}, unmarshalSelfSubjectRulesReviews)
-
-func unmarshalSelfSubjectRulesReviews(data []byte, into any) error {
-	return resource.UnmarshalInto((*authorizationv1.SelfSubjectRulesReview).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[authorizationv1.SelfSubjectRulesReview])
 
 // SubjectAccessReviews describes authorization.k8s.io/v1 SubjectAccessReview, objects of
 // type [authorizationv1.SubjectAccessReview], at
@@ -81,8 +69,4 @@ var SubjectAccessReviews = resource.BuiltinCluster[authorizationv1.SubjectAccess
 	Singular: "subjectaccessreview",
 	Verbs:    []string{"create"},
 	Protobuf: true,
-}, unmarshalSubjectAccessReviews)
-
-func unmarshalSubjectAccessReviews(data []byte, into any) error {
-	return resource.UnmarshalInto((*authorizationv1.SubjectAccessReview).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[authorizationv1.SubjectAccessReview])

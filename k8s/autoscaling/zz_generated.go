@@ -28,8 +28,4 @@ var HorizontalPodAutoscalers = resource.BuiltinNamespaced[autoscalingv2.Horizont
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-}, unmarshalHorizontalPodAutoscalers)
-
-func unmarshalHorizontalPodAutoscalers(data []byte, into any) error {
-	return resource.UnmarshalInto((*autoscalingv2.HorizontalPodAutoscaler).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[autoscalingv2.HorizontalPodAutoscaler])

@@ -25,11 +25,7 @@ var CronJobs = resource.BuiltinNamespaced[batchv1.CronJob](resource.Info{
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-}, unmarshalCronJobs)
-
-func unmarshalCronJobs(data []byte, into any) error {
-	return resource.UnmarshalInto((*batchv1.CronJob).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[batchv1.CronJob])
 
 // Jobs describes batch/v1 Job, objects of type [batchv1.Job], at
 // /apis/batch/v1/namespaces/{namespace}/jobs.
@@ -46,8 +42,4 @@ var Jobs = resource.BuiltinNamespaced[batchv1.Job](resource.Info{
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-}, unmarshalJobs)
-
-func unmarshalJobs(data []byte, into any) error {
-	return resource.UnmarshalInto((*batchv1.Job).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[batchv1.Job])

@@ -28,11 +28,7 @@ var CertificateSigningRequests = resource.BuiltinCluster[certificatesv1.Certific
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"approval", "status"},
 	Protobuf:     true,
-}, unmarshalCertificateSigningRequests)
-
-func unmarshalCertificateSigningRequests(data []byte, into any) error {
-	return resource.UnmarshalInto((*certificatesv1.CertificateSigningRequest).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[certificatesv1.CertificateSigningRequest])
 
 // CertificateSigningRequestApproval describes approval of [CertificateSigningRequests],
 // bodies of type [certificatesv1.CertificateSigningRequest]. Verbs: get, patch, update.
@@ -42,11 +38,7 @@ var CertificateSigningRequestApproval = resource.BuiltinSubresource[certificates
 	Kind:     "CertificateSigningRequest",
 	Verbs:    []string{"get", "patch", "update"},
 	Protobuf: true,
-}, unmarshalCertificateSigningRequestApproval)
-
-func unmarshalCertificateSigningRequestApproval(data []byte, into any) error {
-	return resource.UnmarshalInto((*certificatesv1.CertificateSigningRequest).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[certificatesv1.CertificateSigningRequest])
 
 // ClusterTrustBundles describes certificates.k8s.io/v1 ClusterTrustBundle, objects of type
 // [certificatesv1.ClusterTrustBundle], at /apis/certificates.k8s.io/v1/clustertrustbundles.
@@ -60,11 +52,7 @@ var ClusterTrustBundles = resource.BuiltinCluster[certificatesv1.ClusterTrustBun
 	Singular: "clustertrustbundle",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-}, unmarshalClusterTrustBundles)
-
-func unmarshalClusterTrustBundles(data []byte, into any) error {
-	return resource.UnmarshalInto((*certificatesv1.ClusterTrustBundle).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[certificatesv1.ClusterTrustBundle])
 
 // PodCertificateRequests describes certificates.k8s.io/v1 PodCertificateRequest, objects of
 // type [certificatesv1.PodCertificateRequest], at
@@ -81,8 +69,4 @@ var PodCertificateRequests = resource.BuiltinNamespaced[certificatesv1.PodCertif
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-}, unmarshalPodCertificateRequests)
-
-func unmarshalPodCertificateRequests(data []byte, into any) error {
-	return resource.UnmarshalInto((*certificatesv1.PodCertificateRequest).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[certificatesv1.PodCertificateRequest])

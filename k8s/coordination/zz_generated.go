@@ -23,8 +23,4 @@ var Leases = resource.BuiltinNamespaced[coordinationv1.Lease](resource.Info{
 	Singular: "lease",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-}, unmarshalLeases)
-
-func unmarshalLeases(data []byte, into any) error {
-	return resource.UnmarshalInto((*coordinationv1.Lease).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[coordinationv1.Lease])

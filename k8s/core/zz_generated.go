@@ -26,11 +26,7 @@ var Bindings = resource.BuiltinNamespaced[corev1.Binding](resource.Info{
 	Singular: "binding",
 	Verbs:    []string{"create"},
 	Protobuf: true,
-}, unmarshalBindings)
-
-func unmarshalBindings(data []byte, into any) error {
-	return resource.UnmarshalInto((*corev1.Binding).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[corev1.Binding])
 
 // ComponentStatuses describes v1 ComponentStatus, objects of type [corev1.ComponentStatus],
 // at /api/v1/componentstatuses.
@@ -44,11 +40,7 @@ var ComponentStatuses = resource.BuiltinCluster[corev1.ComponentStatus](resource
 	ShortNames: []string{"cs"},
 	Verbs:      []string{"get", "list"},
 	Protobuf:   true,
-}, unmarshalComponentStatuses)
-
-func unmarshalComponentStatuses(data []byte, into any) error {
-	return resource.UnmarshalInto((*corev1.ComponentStatus).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[corev1.ComponentStatus])
 
 // ConfigMaps describes v1 ConfigMap, objects of type [corev1.ConfigMap], at
 // /api/v1/namespaces/{namespace}/configmaps.
@@ -63,11 +55,7 @@ var ConfigMaps = resource.BuiltinNamespaced[corev1.ConfigMap](resource.Info{
 	ShortNames: []string{"cm"},
 	Verbs:      []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf:   true,
-}, unmarshalConfigMaps)
-
-func unmarshalConfigMaps(data []byte, into any) error {
-	return resource.UnmarshalInto((*corev1.ConfigMap).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[corev1.ConfigMap])
 
 // Endpoints describes v1 Endpoints, objects of type [corev1.Endpoints], at
 // /api/v1/namespaces/{namespace}/endpoints.
@@ -86,11 +74,7 @@ var Endpoints = resource.BuiltinNamespaced[corev1.Endpoints](resource.Info{
 	ShortNames: []string{"ep"},
 	Verbs:      []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf:   true,
-}, unmarshalEndpoints)
-
-func unmarshalEndpoints(data []byte, into any) error {
-	return resource.UnmarshalInto((*corev1.Endpoints).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[corev1.Endpoints])
 
 // Events describes v1 Event, objects of type [corev1.Event], at
 // /api/v1/namespaces/{namespace}/events.
@@ -105,11 +89,7 @@ var Events = resource.BuiltinNamespaced[corev1.Event](resource.Info{
 	ShortNames: []string{"ev"},
 	Verbs:      []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf:   true,
-}, unmarshalEvents)
-
-func unmarshalEvents(data []byte, into any) error {
-	return resource.UnmarshalInto((*corev1.Event).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[corev1.Event])
 
 // LimitRanges describes v1 LimitRange, objects of type [corev1.LimitRange], at
 // /api/v1/namespaces/{namespace}/limitranges.
@@ -124,11 +104,7 @@ var LimitRanges = resource.BuiltinNamespaced[corev1.LimitRange](resource.Info{
 	ShortNames: []string{"limits"},
 	Verbs:      []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf:   true,
-}, unmarshalLimitRanges)
-
-func unmarshalLimitRanges(data []byte, into any) error {
-	return resource.UnmarshalInto((*corev1.LimitRange).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[corev1.LimitRange])
 
 // Namespaces describes v1 Namespace, objects of type [corev1.Namespace], at
 // /api/v1/namespaces.
@@ -144,11 +120,7 @@ var Namespaces = resource.BuiltinCluster[corev1.Namespace](resource.Info{
 	Verbs:        []string{"create", "delete", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"finalize", "status"},
 	Protobuf:     true,
-}, unmarshalNamespaces)
-
-func unmarshalNamespaces(data []byte, into any) error {
-	return resource.UnmarshalInto((*corev1.Namespace).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[corev1.Namespace])
 
 // NamespaceFinalize describes finalize of [Namespaces], bodies of type [corev1.Namespace].
 // Verbs: update.
@@ -157,11 +129,7 @@ var NamespaceFinalize = resource.BuiltinSubresource[corev1.Namespace, corev1.Nam
 	Kind:     "Namespace",
 	Verbs:    []string{"update"},
 	Protobuf: true,
-}, unmarshalNamespaceFinalize)
-
-func unmarshalNamespaceFinalize(data []byte, into any) error {
-	return resource.UnmarshalInto((*corev1.Namespace).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[corev1.Namespace])
 
 // Nodes describes v1 Node, objects of type [corev1.Node], at /api/v1/nodes.
 //
@@ -176,11 +144,7 @@ var Nodes = resource.BuiltinCluster[corev1.Node](resource.Info{
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"proxy", "status"},
 	Protobuf:     true,
-}, unmarshalNodes)
-
-func unmarshalNodes(data []byte, into any) error {
-	return resource.UnmarshalInto((*corev1.Node).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[corev1.Node])
 
 // NodeProxy describes proxy of [Nodes], a connection with options of type
 // [corev1.NodeProxyOptions]. Verbs: create, delete, get, patch, update.
@@ -204,11 +168,7 @@ var PersistentVolumeClaims = resource.BuiltinNamespaced[corev1.PersistentVolumeC
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-}, unmarshalPersistentVolumeClaims)
-
-func unmarshalPersistentVolumeClaims(data []byte, into any) error {
-	return resource.UnmarshalInto((*corev1.PersistentVolumeClaim).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[corev1.PersistentVolumeClaim])
 
 // PersistentVolumes describes v1 PersistentVolume, objects of type
 // [corev1.PersistentVolume], at /api/v1/persistentvolumes.
@@ -224,11 +184,7 @@ var PersistentVolumes = resource.BuiltinCluster[corev1.PersistentVolume](resourc
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-}, unmarshalPersistentVolumes)
-
-func unmarshalPersistentVolumes(data []byte, into any) error {
-	return resource.UnmarshalInto((*corev1.PersistentVolume).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[corev1.PersistentVolume])
 
 // Pods describes v1 Pod, objects of type [corev1.Pod], at
 // /api/v1/namespaces/{namespace}/pods.
@@ -246,11 +202,7 @@ var Pods = resource.BuiltinNamespaced[corev1.Pod](resource.Info{
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"attach", "binding", "ephemeralcontainers", "eviction", "exec", "log", "portforward", "proxy", "resize", "status"},
 	Protobuf:     true,
-}, unmarshalPods)
-
-func unmarshalPods(data []byte, into any) error {
-	return resource.UnmarshalInto((*corev1.Pod).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[corev1.Pod])
 
 // PodAttach describes attach of [Pods], a connection with options of type
 // [corev1.PodAttachOptions]. Verbs: create, get.
@@ -266,11 +218,7 @@ var PodBinding = resource.BuiltinSubresource[corev1.Pod, corev1.Binding]("bindin
 	Kind:     "Binding",
 	Verbs:    []string{"create"},
 	Protobuf: true,
-}, unmarshalPodBinding)
-
-func unmarshalPodBinding(data []byte, into any) error {
-	return resource.UnmarshalInto((*corev1.Binding).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[corev1.Binding])
 
 // PodEphemeralContainers describes ephemeralcontainers of [Pods], bodies of type
 // [corev1.Pod]. Verbs: get, patch, update.
@@ -279,11 +227,7 @@ var PodEphemeralContainers = resource.BuiltinSubresource[corev1.Pod, corev1.Pod]
 	Kind:     "Pod",
 	Verbs:    []string{"get", "patch", "update"},
 	Protobuf: true,
-}, unmarshalPodEphemeralContainers)
-
-func unmarshalPodEphemeralContainers(data []byte, into any) error {
-	return resource.UnmarshalInto((*corev1.Pod).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[corev1.Pod])
 
 // PodEviction describes eviction of [Pods], bodies of type [policyv1.Eviction]. Verbs:
 // create.
@@ -293,11 +237,7 @@ var PodEviction = resource.BuiltinSubresource[corev1.Pod, policyv1.Eviction]("ev
 	Kind:     "Eviction",
 	Verbs:    []string{"create"},
 	Protobuf: true,
-}, unmarshalPodEviction)
-
-func unmarshalPodEviction(data []byte, into any) error {
-	return resource.UnmarshalInto((*policyv1.Eviction).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[policyv1.Eviction])
 
 // PodExec describes exec of [Pods], a connection with options of type
 // [corev1.PodExecOptions]. Verbs: create, get.
@@ -338,11 +278,7 @@ var PodResize = resource.BuiltinSubresource[corev1.Pod, corev1.Pod]("resize", re
 	Kind:     "Pod",
 	Verbs:    []string{"get", "patch", "update"},
 	Protobuf: true,
-}, unmarshalPodResize)
-
-func unmarshalPodResize(data []byte, into any) error {
-	return resource.UnmarshalInto((*corev1.Pod).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[corev1.Pod])
 
 // PodTemplates describes v1 PodTemplate, objects of type [corev1.PodTemplate], at
 // /api/v1/namespaces/{namespace}/podtemplates.
@@ -355,11 +291,7 @@ var PodTemplates = resource.BuiltinNamespaced[corev1.PodTemplate](resource.Info{
 	Singular: "podtemplate",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-}, unmarshalPodTemplates)
-
-func unmarshalPodTemplates(data []byte, into any) error {
-	return resource.UnmarshalInto((*corev1.PodTemplate).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[corev1.PodTemplate])
 
 // ReplicationControllers describes v1 ReplicationController, objects of type
 // [corev1.ReplicationController], at /api/v1/namespaces/{namespace}/replicationcontrollers.
@@ -376,11 +308,7 @@ var ReplicationControllers = resource.BuiltinNamespaced[corev1.ReplicationContro
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"scale", "status"},
 	Protobuf:     true,
-}, unmarshalReplicationControllers)
-
-func unmarshalReplicationControllers(data []byte, into any) error {
-	return resource.UnmarshalInto((*corev1.ReplicationController).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[corev1.ReplicationController])
 
 // ReplicationControllerScale describes scale of [ReplicationControllers], bodies of type
 // [autoscalingv1.Scale]. Verbs: get, patch, update.
@@ -390,11 +318,7 @@ var ReplicationControllerScale = resource.BuiltinSubresource[corev1.ReplicationC
 	Kind:     "Scale",
 	Verbs:    []string{"get", "patch", "update"},
 	Protobuf: true,
-}, unmarshalReplicationControllerScale)
-
-func unmarshalReplicationControllerScale(data []byte, into any) error {
-	return resource.UnmarshalInto((*autoscalingv1.Scale).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[autoscalingv1.Scale])
 
 // ResourceQuotas describes v1 ResourceQuota, objects of type [corev1.ResourceQuota], at
 // /api/v1/namespaces/{namespace}/resourcequotas.
@@ -410,11 +334,7 @@ var ResourceQuotas = resource.BuiltinNamespaced[corev1.ResourceQuota](resource.I
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-}, unmarshalResourceQuotas)
-
-func unmarshalResourceQuotas(data []byte, into any) error {
-	return resource.UnmarshalInto((*corev1.ResourceQuota).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[corev1.ResourceQuota])
 
 // Secrets describes v1 Secret, objects of type [corev1.Secret], at
 // /api/v1/namespaces/{namespace}/secrets.
@@ -427,11 +347,7 @@ var Secrets = resource.BuiltinNamespaced[corev1.Secret](resource.Info{
 	Singular: "secret",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-}, unmarshalSecrets)
-
-func unmarshalSecrets(data []byte, into any) error {
-	return resource.UnmarshalInto((*corev1.Secret).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[corev1.Secret])
 
 // ServiceAccounts describes v1 ServiceAccount, objects of type [corev1.ServiceAccount], at
 // /api/v1/namespaces/{namespace}/serviceaccounts.
@@ -447,11 +363,7 @@ var ServiceAccounts = resource.BuiltinNamespaced[corev1.ServiceAccount](resource
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"token"},
 	Protobuf:     true,
-}, unmarshalServiceAccounts)
-
-func unmarshalServiceAccounts(data []byte, into any) error {
-	return resource.UnmarshalInto((*corev1.ServiceAccount).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[corev1.ServiceAccount])
 
 // ServiceAccountToken describes token of [ServiceAccounts], bodies of type
 // [authenticationv1.TokenRequest]. Verbs: create.
@@ -461,11 +373,7 @@ var ServiceAccountToken = resource.BuiltinSubresource[corev1.ServiceAccount, aut
 	Kind:     "TokenRequest",
 	Verbs:    []string{"create"},
 	Protobuf: true,
-}, unmarshalServiceAccountToken)
-
-func unmarshalServiceAccountToken(data []byte, into any) error {
-	return resource.UnmarshalInto((*authenticationv1.TokenRequest).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[authenticationv1.TokenRequest])
 
 // Services describes v1 Service, objects of type [corev1.Service], at
 // /api/v1/namespaces/{namespace}/services.
@@ -482,11 +390,7 @@ var Services = resource.BuiltinNamespaced[corev1.Service](resource.Info{
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"proxy", "status"},
 	Protobuf:     true,
-}, unmarshalServices)
-
-func unmarshalServices(data []byte, into any) error {
-	return resource.UnmarshalInto((*corev1.Service).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[corev1.Service])
 
 // ServiceProxy describes proxy of [Services], a connection with options of type
 // [corev1.ServiceProxyOptions]. Verbs: create, delete, get, patch, update.

@@ -22,8 +22,4 @@ var EndpointSlices = resource.BuiltinNamespaced[discoveryv1.EndpointSlice](resou
 	Singular: "endpointslice",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-}, unmarshalEndpointSlices)
-
-func unmarshalEndpointSlices(data []byte, into any) error {
-	return resource.UnmarshalInto((*discoveryv1.EndpointSlice).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[discoveryv1.EndpointSlice])

@@ -24,11 +24,7 @@ var DeviceClasses = resource.BuiltinCluster[resourcev1.DeviceClass](resource.Inf
 	Singular: "deviceclass",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-}, unmarshalDeviceClasses)
-
-func unmarshalDeviceClasses(data []byte, into any) error {
-	return resource.UnmarshalInto((*resourcev1.DeviceClass).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[resourcev1.DeviceClass])
 
 // DeviceTaintRules describes resource.k8s.io/v1 DeviceTaintRule, objects of type
 // [resourcev1.DeviceTaintRule], at /apis/resource.k8s.io/v1/devicetaintrules.
@@ -44,11 +40,7 @@ var DeviceTaintRules = resource.BuiltinCluster[resourcev1.DeviceTaintRule](resou
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-}, unmarshalDeviceTaintRules)
-
-func unmarshalDeviceTaintRules(data []byte, into any) error {
-	return resource.UnmarshalInto((*resourcev1.DeviceTaintRule).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[resourcev1.DeviceTaintRule])
 
 // ResourceClaims describes resource.k8s.io/v1 ResourceClaim, objects of type
 // [resourcev1.ResourceClaim], at
@@ -65,11 +57,7 @@ var ResourceClaims = resource.BuiltinNamespaced[resourcev1.ResourceClaim](resour
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-}, unmarshalResourceClaims)
-
-func unmarshalResourceClaims(data []byte, into any) error {
-	return resource.UnmarshalInto((*resourcev1.ResourceClaim).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[resourcev1.ResourceClaim])
 
 // ResourceClaimTemplates describes resource.k8s.io/v1 ResourceClaimTemplate, objects of
 // type [resourcev1.ResourceClaimTemplate], at
@@ -84,11 +72,7 @@ var ResourceClaimTemplates = resource.BuiltinNamespaced[resourcev1.ResourceClaim
 	Singular: "resourceclaimtemplate",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-}, unmarshalResourceClaimTemplates)
-
-func unmarshalResourceClaimTemplates(data []byte, into any) error {
-	return resource.UnmarshalInto((*resourcev1.ResourceClaimTemplate).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[resourcev1.ResourceClaimTemplate])
 
 // ResourceSlices describes resource.k8s.io/v1 ResourceSlice, objects of type
 // [resourcev1.ResourceSlice], at /apis/resource.k8s.io/v1/resourceslices.
@@ -102,8 +86,4 @@ var ResourceSlices = resource.BuiltinCluster[resourcev1.ResourceSlice](resource.
 	Singular: "resourceslice",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-}, unmarshalResourceSlices)
-
-func unmarshalResourceSlices(data []byte, into any) error {
-	return resource.UnmarshalInto((*resourcev1.ResourceSlice).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[resourcev1.ResourceSlice])

@@ -23,8 +23,4 @@ var Events = resource.BuiltinNamespaced[eventsv1.Event](resource.Info{
 	ShortNames: []string{"ev"},
 	Verbs:      []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf:   true,
-}, unmarshalEvents)
-
-func unmarshalEvents(data []byte, into any) error {
-	return resource.UnmarshalInto((*eventsv1.Event).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[eventsv1.Event])

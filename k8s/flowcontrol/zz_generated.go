@@ -24,11 +24,7 @@ var FlowSchemas = resource.BuiltinCluster[flowcontrolv1.FlowSchema](resource.Inf
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-}, unmarshalFlowSchemas)
-
-func unmarshalFlowSchemas(data []byte, into any) error {
-	return resource.UnmarshalInto((*flowcontrolv1.FlowSchema).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[flowcontrolv1.FlowSchema])
 
 // PriorityLevelConfigurations describes flowcontrol.apiserver.k8s.io/v1
 // PriorityLevelConfiguration, objects of type [flowcontrolv1.PriorityLevelConfiguration],
@@ -45,8 +41,4 @@ var PriorityLevelConfigurations = resource.BuiltinCluster[flowcontrolv1.Priority
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-}, unmarshalPriorityLevelConfigurations)
-
-func unmarshalPriorityLevelConfigurations(data []byte, into any) error {
-	return resource.UnmarshalInto((*flowcontrolv1.PriorityLevelConfiguration).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[flowcontrolv1.PriorityLevelConfiguration])

@@ -25,11 +25,7 @@ var EvictionRequests = resource.BuiltinNamespaced[lifecyclev1alpha1.EvictionRequ
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-}, unmarshalEvictionRequests)
-
-func unmarshalEvictionRequests(data []byte, into any) error {
-	return resource.UnmarshalInto((*lifecyclev1alpha1.EvictionRequest).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[lifecyclev1alpha1.EvictionRequest])
 
 // Evictions describes lifecycle.k8s.io/v1alpha1 Eviction, objects of type
 // [lifecyclev1alpha1.Eviction], at
@@ -46,8 +42,4 @@ var Evictions = resource.BuiltinNamespaced[lifecyclev1alpha1.Eviction](resource.
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-}, unmarshalEvictions)
-
-func unmarshalEvictions(data []byte, into any) error {
-	return resource.UnmarshalInto((*lifecyclev1alpha1.Eviction).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[lifecyclev1alpha1.Eviction])

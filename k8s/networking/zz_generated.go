@@ -22,11 +22,7 @@ var IngressClasses = resource.BuiltinCluster[networkingv1.IngressClass](resource
 	Singular: "ingressclass",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-}, unmarshalIngressClasses)
-
-func unmarshalIngressClasses(data []byte, into any) error {
-	return resource.UnmarshalInto((*networkingv1.IngressClass).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[networkingv1.IngressClass])
 
 // Ingresses describes networking.k8s.io/v1 Ingress, objects of type [networkingv1.Ingress],
 // at /apis/networking.k8s.io/v1/namespaces/{namespace}/ingresses.
@@ -43,11 +39,7 @@ var Ingresses = resource.BuiltinNamespaced[networkingv1.Ingress](resource.Info{
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-}, unmarshalIngresses)
-
-func unmarshalIngresses(data []byte, into any) error {
-	return resource.UnmarshalInto((*networkingv1.Ingress).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[networkingv1.Ingress])
 
 // IPAddresses describes networking.k8s.io/v1 IPAddress, objects of type
 // [networkingv1.IPAddress], at /apis/networking.k8s.io/v1/ipaddresses.
@@ -63,11 +55,7 @@ var IPAddresses = resource.BuiltinCluster[networkingv1.IPAddress](resource.Info{
 	ShortNames: []string{"ip"},
 	Verbs:      []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf:   true,
-}, unmarshalIPAddresses)
-
-func unmarshalIPAddresses(data []byte, into any) error {
-	return resource.UnmarshalInto((*networkingv1.IPAddress).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[networkingv1.IPAddress])
 
 // NetworkPolicies describes networking.k8s.io/v1 NetworkPolicy, objects of type
 // [networkingv1.NetworkPolicy], at
@@ -84,11 +72,7 @@ var NetworkPolicies = resource.BuiltinNamespaced[networkingv1.NetworkPolicy](res
 	ShortNames: []string{"netpol"},
 	Verbs:      []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf:   true,
-}, unmarshalNetworkPolicies)
-
-func unmarshalNetworkPolicies(data []byte, into any) error {
-	return resource.UnmarshalInto((*networkingv1.NetworkPolicy).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[networkingv1.NetworkPolicy])
 
 // ServiceCIDRs describes networking.k8s.io/v1 ServiceCIDR, objects of type
 // [networkingv1.ServiceCIDR], at /apis/networking.k8s.io/v1/servicecidrs.
@@ -104,8 +88,4 @@ var ServiceCIDRs = resource.BuiltinCluster[networkingv1.ServiceCIDR](resource.In
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-}, unmarshalServiceCIDRs)
-
-func unmarshalServiceCIDRs(data []byte, into any) error {
-	return resource.UnmarshalInto((*networkingv1.ServiceCIDR).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[networkingv1.ServiceCIDR])

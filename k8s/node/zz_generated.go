@@ -21,8 +21,4 @@ var RuntimeClasses = resource.BuiltinCluster[nodev1.RuntimeClass](resource.Info{
 	Singular: "runtimeclass",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-}, unmarshalRuntimeClasses)
-
-func unmarshalRuntimeClasses(data []byte, into any) error {
-	return resource.UnmarshalInto((*nodev1.RuntimeClass).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[nodev1.RuntimeClass])

@@ -25,8 +25,4 @@ var PodDisruptionBudgets = resource.BuiltinNamespaced[policyv1.PodDisruptionBudg
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-}, unmarshalPodDisruptionBudgets)
-
-func unmarshalPodDisruptionBudgets(data []byte, into any) error {
-	return resource.UnmarshalInto((*policyv1.PodDisruptionBudget).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[policyv1.PodDisruptionBudget])

@@ -23,11 +23,7 @@ var ClusterRoleBindings = resource.BuiltinCluster[rbacv1.ClusterRoleBinding](res
 	Singular: "clusterrolebinding",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-}, unmarshalClusterRoleBindings)
-
-func unmarshalClusterRoleBindings(data []byte, into any) error {
-	return resource.UnmarshalInto((*rbacv1.ClusterRoleBinding).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[rbacv1.ClusterRoleBinding])
 
 // ClusterRoles describes rbac.authorization.k8s.io/v1 ClusterRole, objects of type
 // [rbacv1.ClusterRole], at /apis/rbac.authorization.k8s.io/v1/clusterroles.
@@ -41,11 +37,7 @@ var ClusterRoles = resource.BuiltinCluster[rbacv1.ClusterRole](resource.Info{
 	Singular: "clusterrole",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-}, unmarshalClusterRoles)
-
-func unmarshalClusterRoles(data []byte, into any) error {
-	return resource.UnmarshalInto((*rbacv1.ClusterRole).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[rbacv1.ClusterRole])
 
 // RoleBindings describes rbac.authorization.k8s.io/v1 RoleBinding, objects of type
 // [rbacv1.RoleBinding], at
@@ -60,11 +52,7 @@ var RoleBindings = resource.BuiltinNamespaced[rbacv1.RoleBinding](resource.Info{
 	Singular: "rolebinding",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-}, unmarshalRoleBindings)
-
-func unmarshalRoleBindings(data []byte, into any) error {
-	return resource.UnmarshalInto((*rbacv1.RoleBinding).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[rbacv1.RoleBinding])
 
 // Roles describes rbac.authorization.k8s.io/v1 Role, objects of type [rbacv1.Role], at
 // /apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}/roles.
@@ -78,8 +66,4 @@ var Roles = resource.BuiltinNamespaced[rbacv1.Role](resource.Info{
 	Singular: "role",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-}, unmarshalRoles)
-
-func unmarshalRoles(data []byte, into any) error {
-	return resource.UnmarshalInto((*rbacv1.Role).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[rbacv1.Role])

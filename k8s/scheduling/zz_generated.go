@@ -25,8 +25,4 @@ var PriorityClasses = resource.BuiltinCluster[schedulingv1.PriorityClass](resour
 	ShortNames: []string{"pc"},
 	Verbs:      []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf:   true,
-}, unmarshalPriorityClasses)
-
-func unmarshalPriorityClasses(data []byte, into any) error {
-	return resource.UnmarshalInto((*schedulingv1.PriorityClass).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[schedulingv1.PriorityClass])

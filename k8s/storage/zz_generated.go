@@ -22,11 +22,7 @@ var CSIDrivers = resource.BuiltinCluster[storagev1.CSIDriver](resource.Info{
 	Singular: "csidriver",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-}, unmarshalCSIDrivers)
-
-func unmarshalCSIDrivers(data []byte, into any) error {
-	return resource.UnmarshalInto((*storagev1.CSIDriver).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[storagev1.CSIDriver])
 
 // CSINodes describes storage.k8s.io/v1 CSINode, objects of type [storagev1.CSINode], at
 // /apis/storage.k8s.io/v1/csinodes.
@@ -42,11 +38,7 @@ var CSINodes = resource.BuiltinCluster[storagev1.CSINode](resource.Info{
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-}, unmarshalCSINodes)
-
-func unmarshalCSINodes(data []byte, into any) error {
-	return resource.UnmarshalInto((*storagev1.CSINode).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[storagev1.CSINode])
 
 // CSIStorageCapacities describes storage.k8s.io/v1 CSIStorageCapacity, objects of type
 // [storagev1.CSIStorageCapacity], at
@@ -61,11 +53,7 @@ var CSIStorageCapacities = resource.BuiltinNamespaced[storagev1.CSIStorageCapaci
 	Singular: "csistoragecapacity",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-}, unmarshalCSIStorageCapacities)
-
-func unmarshalCSIStorageCapacities(data []byte, into any) error {
-	return resource.UnmarshalInto((*storagev1.CSIStorageCapacity).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[storagev1.CSIStorageCapacity])
 
 // StorageClasses describes storage.k8s.io/v1 StorageClass, objects of type
 // [storagev1.StorageClass], at /apis/storage.k8s.io/v1/storageclasses.
@@ -81,11 +69,7 @@ var StorageClasses = resource.BuiltinCluster[storagev1.StorageClass](resource.In
 	ShortNames: []string{"sc"},
 	Verbs:      []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf:   true,
-}, unmarshalStorageClasses)
-
-func unmarshalStorageClasses(data []byte, into any) error {
-	return resource.UnmarshalInto((*storagev1.StorageClass).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[storagev1.StorageClass])
 
 // VolumeAttachments describes storage.k8s.io/v1 VolumeAttachment, objects of type
 // [storagev1.VolumeAttachment], at /apis/storage.k8s.io/v1/volumeattachments.
@@ -101,11 +85,7 @@ var VolumeAttachments = resource.BuiltinCluster[storagev1.VolumeAttachment](reso
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-}, unmarshalVolumeAttachments)
-
-func unmarshalVolumeAttachments(data []byte, into any) error {
-	return resource.UnmarshalInto((*storagev1.VolumeAttachment).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[storagev1.VolumeAttachment])
 
 // VolumeAttributesClasses describes storage.k8s.io/v1 VolumeAttributesClass, objects of
 // type [storagev1.VolumeAttributesClass], at
@@ -122,8 +102,4 @@ var VolumeAttributesClasses = resource.BuiltinCluster[storagev1.VolumeAttributes
 	ShortNames: []string{"vac"},
 	Verbs:      []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf:   true,
-}, unmarshalVolumeAttributesClasses)
-
-func unmarshalVolumeAttributesClasses(data []byte, into any) error {
-	return resource.UnmarshalInto((*storagev1.VolumeAttributesClass).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[storagev1.VolumeAttributesClass])

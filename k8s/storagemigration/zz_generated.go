@@ -27,8 +27,4 @@ var StorageVersionMigrations = resource.BuiltinCluster[storagemigrationv1.Storag
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-}, unmarshalStorageVersionMigrations)
-
-func unmarshalStorageVersionMigrations(data []byte, into any) error {
-	return resource.UnmarshalInto((*storagemigrationv1.StorageVersionMigration).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[storagemigrationv1.StorageVersionMigration])

@@ -29,11 +29,7 @@ var MutatingAdmissionPolicies = resource.BuiltinCluster[admissionregistrationv1a
 	Categories: []string{"api-extensions"},
 	Verbs:      []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf:   true,
-}, unmarshalMutatingAdmissionPolicies)
-
-func unmarshalMutatingAdmissionPolicies(data []byte, into any) error {
-	return resource.UnmarshalInto((*admissionregistrationv1alpha1.MutatingAdmissionPolicy).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[admissionregistrationv1alpha1.MutatingAdmissionPolicy])
 
 // MutatingAdmissionPolicyBindings describes admissionregistration.k8s.io/v1alpha1
 // MutatingAdmissionPolicyBinding, objects of type
@@ -51,8 +47,4 @@ var MutatingAdmissionPolicyBindings = resource.BuiltinCluster[admissionregistrat
 	Categories: []string{"api-extensions"},
 	Verbs:      []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf:   true,
-}, unmarshalMutatingAdmissionPolicyBindings)
-
-func unmarshalMutatingAdmissionPolicyBindings(data []byte, into any) error {
-	return resource.UnmarshalInto((*admissionregistrationv1alpha1.MutatingAdmissionPolicyBinding).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[admissionregistrationv1alpha1.MutatingAdmissionPolicyBinding])

@@ -28,8 +28,4 @@ var HorizontalPodAutoscalers = resource.BuiltinNamespaced[autoscalingv1.Horizont
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-}, unmarshalHorizontalPodAutoscalers)
-
-func unmarshalHorizontalPodAutoscalers(data []byte, into any) error {
-	return resource.UnmarshalInto((*autoscalingv1.HorizontalPodAutoscaler).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[autoscalingv1.HorizontalPodAutoscaler])

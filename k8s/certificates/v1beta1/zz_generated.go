@@ -25,11 +25,7 @@ var ClusterTrustBundles = resource.BuiltinCluster[certificatesv1beta1.ClusterTru
 	Singular: "clustertrustbundle",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-}, unmarshalClusterTrustBundles)
-
-func unmarshalClusterTrustBundles(data []byte, into any) error {
-	return resource.UnmarshalInto((*certificatesv1beta1.ClusterTrustBundle).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[certificatesv1beta1.ClusterTrustBundle])
 
 // PodCertificateRequests describes certificates.k8s.io/v1beta1 PodCertificateRequest,
 // objects of type [certificatesv1beta1.PodCertificateRequest], at
@@ -46,8 +42,4 @@ var PodCertificateRequests = resource.BuiltinNamespaced[certificatesv1beta1.PodC
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-}, unmarshalPodCertificateRequests)
-
-func unmarshalPodCertificateRequests(data []byte, into any) error {
-	return resource.UnmarshalInto((*certificatesv1beta1.PodCertificateRequest).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[certificatesv1beta1.PodCertificateRequest])

@@ -25,8 +25,4 @@ var LeaseCandidates = resource.BuiltinNamespaced[coordinationv1alpha2.LeaseCandi
 	Singular: "leasecandidate",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-}, unmarshalLeaseCandidates)
-
-func unmarshalLeaseCandidates(data []byte, into any) error {
-	return resource.UnmarshalInto((*coordinationv1alpha2.LeaseCandidate).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[coordinationv1alpha2.LeaseCandidate])

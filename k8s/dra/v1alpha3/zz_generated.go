@@ -26,11 +26,7 @@ var DeviceTaintRules = resource.BuiltinCluster[resourcev1alpha3.DeviceTaintRule]
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-}, unmarshalDeviceTaintRules)
-
-func unmarshalDeviceTaintRules(data []byte, into any) error {
-	return resource.UnmarshalInto((*resourcev1alpha3.DeviceTaintRule).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[resourcev1alpha3.DeviceTaintRule])
 
 // ResourcePoolStatusRequests describes resource.k8s.io/v1alpha3 ResourcePoolStatusRequest,
 // objects of type [resourcev1alpha3.ResourcePoolStatusRequest], at
@@ -47,8 +43,4 @@ var ResourcePoolStatusRequests = resource.BuiltinCluster[resourcev1alpha3.Resour
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-}, unmarshalResourcePoolStatusRequests)
-
-func unmarshalResourcePoolStatusRequests(data []byte, into any) error {
-	return resource.UnmarshalInto((*resourcev1alpha3.ResourcePoolStatusRequest).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[resourcev1alpha3.ResourcePoolStatusRequest])

@@ -24,11 +24,7 @@ var DeviceClasses = resource.BuiltinCluster[resourcev1beta1.DeviceClass](resourc
 	Singular: "deviceclass",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-}, unmarshalDeviceClasses)
-
-func unmarshalDeviceClasses(data []byte, into any) error {
-	return resource.UnmarshalInto((*resourcev1beta1.DeviceClass).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[resourcev1beta1.DeviceClass])
 
 // ResourceClaims describes resource.k8s.io/v1beta1 ResourceClaim, objects of type
 // [resourcev1beta1.ResourceClaim], at
@@ -45,11 +41,7 @@ var ResourceClaims = resource.BuiltinNamespaced[resourcev1beta1.ResourceClaim](r
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-}, unmarshalResourceClaims)
-
-func unmarshalResourceClaims(data []byte, into any) error {
-	return resource.UnmarshalInto((*resourcev1beta1.ResourceClaim).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[resourcev1beta1.ResourceClaim])
 
 // ResourceClaimTemplates describes resource.k8s.io/v1beta1 ResourceClaimTemplate, objects
 // of type [resourcev1beta1.ResourceClaimTemplate], at
@@ -64,11 +56,7 @@ var ResourceClaimTemplates = resource.BuiltinNamespaced[resourcev1beta1.Resource
 	Singular: "resourceclaimtemplate",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-}, unmarshalResourceClaimTemplates)
-
-func unmarshalResourceClaimTemplates(data []byte, into any) error {
-	return resource.UnmarshalInto((*resourcev1beta1.ResourceClaimTemplate).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[resourcev1beta1.ResourceClaimTemplate])
 
 // ResourceSlices describes resource.k8s.io/v1beta1 ResourceSlice, objects of type
 // [resourcev1beta1.ResourceSlice], at /apis/resource.k8s.io/v1beta1/resourceslices.
@@ -82,8 +70,4 @@ var ResourceSlices = resource.BuiltinCluster[resourcev1beta1.ResourceSlice](reso
 	Singular: "resourceslice",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-}, unmarshalResourceSlices)
-
-func unmarshalResourceSlices(data []byte, into any) error {
-	return resource.UnmarshalInto((*resourcev1beta1.ResourceSlice).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[resourcev1beta1.ResourceSlice])

@@ -24,11 +24,7 @@ var DeviceClasses = resource.BuiltinCluster[resourcev1beta2.DeviceClass](resourc
 	Singular: "deviceclass",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-}, unmarshalDeviceClasses)
-
-func unmarshalDeviceClasses(data []byte, into any) error {
-	return resource.UnmarshalInto((*resourcev1beta2.DeviceClass).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[resourcev1beta2.DeviceClass])
 
 // DeviceTaintRules describes resource.k8s.io/v1beta2 DeviceTaintRule, objects of type
 // [resourcev1beta2.DeviceTaintRule], at /apis/resource.k8s.io/v1beta2/devicetaintrules.
@@ -44,11 +40,7 @@ var DeviceTaintRules = resource.BuiltinCluster[resourcev1beta2.DeviceTaintRule](
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-}, unmarshalDeviceTaintRules)
-
-func unmarshalDeviceTaintRules(data []byte, into any) error {
-	return resource.UnmarshalInto((*resourcev1beta2.DeviceTaintRule).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[resourcev1beta2.DeviceTaintRule])
 
 // ResourceClaims describes resource.k8s.io/v1beta2 ResourceClaim, objects of type
 // [resourcev1beta2.ResourceClaim], at
@@ -65,11 +57,7 @@ var ResourceClaims = resource.BuiltinNamespaced[resourcev1beta2.ResourceClaim](r
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-}, unmarshalResourceClaims)
-
-func unmarshalResourceClaims(data []byte, into any) error {
-	return resource.UnmarshalInto((*resourcev1beta2.ResourceClaim).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[resourcev1beta2.ResourceClaim])
 
 // ResourceClaimTemplates describes resource.k8s.io/v1beta2 ResourceClaimTemplate, objects
 // of type [resourcev1beta2.ResourceClaimTemplate], at
@@ -84,11 +72,7 @@ var ResourceClaimTemplates = resource.BuiltinNamespaced[resourcev1beta2.Resource
 	Singular: "resourceclaimtemplate",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-}, unmarshalResourceClaimTemplates)
-
-func unmarshalResourceClaimTemplates(data []byte, into any) error {
-	return resource.UnmarshalInto((*resourcev1beta2.ResourceClaimTemplate).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[resourcev1beta2.ResourceClaimTemplate])
 
 // ResourceSlices describes resource.k8s.io/v1beta2 ResourceSlice, objects of type
 // [resourcev1beta2.ResourceSlice], at /apis/resource.k8s.io/v1beta2/resourceslices.
@@ -102,8 +86,4 @@ var ResourceSlices = resource.BuiltinCluster[resourcev1beta2.ResourceSlice](reso
 	Singular: "resourceslice",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-}, unmarshalResourceSlices)
-
-func unmarshalResourceSlices(data []byte, into any) error {
-	return resource.UnmarshalInto((*resourcev1beta2.ResourceSlice).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[resourcev1beta2.ResourceSlice])

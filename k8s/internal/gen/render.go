@@ -111,9 +111,7 @@ func (v variable) write(b *bytes.Buffer) {
 	}
 	v.info.write(b)
 	if strings.HasPrefix(v.define, "Builtin") {
-		fmt.Fprintf(b, ", unmarshal%s)\n\n", v.name)
-		fmt.Fprintf(b, "func unmarshal%s(data []byte, into any) error {\nreturn resource.UnmarshalInto((*%s).Unmarshal, data, into)\n}\n", v.name, v.body())
-		return
+		fmt.Fprintf(b, ", resource.UnmarshalMessage[%s]", v.body())
 	}
 	b.WriteString(")\n")
 }

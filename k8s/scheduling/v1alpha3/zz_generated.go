@@ -27,11 +27,7 @@ var CompositePodGroups = resource.BuiltinNamespaced[schedulingv1alpha3.Composite
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-}, unmarshalCompositePodGroups)
-
-func unmarshalCompositePodGroups(data []byte, into any) error {
-	return resource.UnmarshalInto((*schedulingv1alpha3.CompositePodGroup).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[schedulingv1alpha3.CompositePodGroup])
 
 // PodGroups describes scheduling.k8s.io/v1alpha3 PodGroup, objects of type
 // [schedulingv1alpha3.PodGroup], at
@@ -48,11 +44,7 @@ var PodGroups = resource.BuiltinNamespaced[schedulingv1alpha3.PodGroup](resource
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-}, unmarshalPodGroups)
-
-func unmarshalPodGroups(data []byte, into any) error {
-	return resource.UnmarshalInto((*schedulingv1alpha3.PodGroup).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[schedulingv1alpha3.PodGroup])
 
 // Workloads describes scheduling.k8s.io/v1alpha3 Workload, objects of type
 // [schedulingv1alpha3.Workload], at
@@ -67,8 +59,4 @@ var Workloads = resource.BuiltinNamespaced[schedulingv1alpha3.Workload](resource
 	Singular: "workload",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-}, unmarshalWorkloads)
-
-func unmarshalWorkloads(data []byte, into any) error {
-	return resource.UnmarshalInto((*schedulingv1alpha3.Workload).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[schedulingv1alpha3.Workload])

@@ -27,11 +27,7 @@ var PodGroups = resource.BuiltinNamespaced[schedulingv1beta1.PodGroup](resource.
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-}, unmarshalPodGroups)
-
-func unmarshalPodGroups(data []byte, into any) error {
-	return resource.UnmarshalInto((*schedulingv1beta1.PodGroup).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[schedulingv1beta1.PodGroup])
 
 // Workloads describes scheduling.k8s.io/v1beta1 Workload, objects of type
 // [schedulingv1beta1.Workload], at
@@ -46,8 +42,4 @@ var Workloads = resource.BuiltinNamespaced[schedulingv1beta1.Workload](resource.
 	Singular: "workload",
 	Verbs:    []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Protobuf: true,
-}, unmarshalWorkloads)
-
-func unmarshalWorkloads(data []byte, into any) error {
-	return resource.UnmarshalInto((*schedulingv1beta1.Workload).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[schedulingv1beta1.Workload])

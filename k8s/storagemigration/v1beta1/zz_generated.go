@@ -28,8 +28,4 @@ var StorageVersionMigrations = resource.BuiltinCluster[storagemigrationv1beta1.S
 	Verbs:        []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 	Subresources: []string{"status"},
 	Protobuf:     true,
-}, unmarshalStorageVersionMigrations)
-
-func unmarshalStorageVersionMigrations(data []byte, into any) error {
-	return resource.UnmarshalInto((*storagemigrationv1beta1.StorageVersionMigration).Unmarshal, data, into)
-}
+}, resource.UnmarshalMessage[storagemigrationv1beta1.StorageVersionMigration])
