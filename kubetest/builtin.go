@@ -1,0 +1,93 @@
+package kubetest
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/go-kube/kube/k8s/all"
+)
+
+// builtins returns the kinds that Kubernetes serves by itself, with empty tables.
+func (s *Server) builtins() []*kind {
+	var kinds []*kind
+	tables := map[schema.GroupResource]*table{}
+	for _, b := range all.Kinds() {
+		if !s.served(b.Descriptor.GroupVersionKind().GroupVersion()) {
+			continue
+		}
+		k := s.builtin(b)
+		place := storagePlace(b.Descriptor.GroupResource())
+		if tables[place] == nil {
+			tables[place] = s.store.newTable(place)
+		}
+		k.table = tables[place]
+		kinds = append(kinds, k)
+	}
+	return kinds
+}
+
+// served reports whether a version of a group is served: the stable ones.
+func (s *Server) served(gv schema.GroupVersion) bool {
+	return !strings.Contains(gv.Version, "alpha") && !strings.Contains(gv.Version, "beta")
+}
+
+// storagePlace returns where objects of a resource are kept: two groups have the same events.
+func storagePlace(r schema.GroupResource) schema.GroupResource {
+	if r.Group == "events.k8s.io" && r.Resource == "events" {
+		return schema.GroupResource{Resource: "events"}
+	}
+	return r
+}
+
+func (s *Server) builtin(b all.Kind) *kind {
+	k := &kind{
+		Descriptor:   b.Descriptor,
+		list:         b.Descriptor.Kind + "List",
+		new:          func() runtime.Object { return b.New() },
+		strategy:     builtinStrategy(b.Descriptor.GroupVersionKind()),
+		subresources: map[string]*subresource{},
+	}
+	if slices.Contains(b.Descriptor.Subresources, "status") {
+		k.subresources["status"] = statusOfKind(k)
+	}
+	for _, sub := range b.Subresources {
+		k.subresources[sub.Descriptor.Name] = builtinSubresource(k, sub)
+	}
+	return k
+}
+
+// statusOfKind is the status subresource that most kinds have: an update of it changes the
+// status, and of the metadata what may be changed there.
+func statusOfKind(k *kind) *subresource {
+	return &subresource{
+		name:     "status",
+		handlers: map[string]handler{verbGet: get, verbUpdate: update, verbPatch: patch},
+		prepare: func(rq *request, obj, old runtime.Object) {
+			copyAllButStatus(old, obj)
+			if k.strategy.prepareStatus != nil {
+				k.strategy.prepareStatus(rq, obj, old)
+			}
+		},
+		validate: k.strategy.validateStatus,
+	}
+}
+
+// builtinSubresource returns a subresource with what is known of it; the file of each one
+// says what it does.
+func builtinSubresource(k *kind, sub all.Subresource) *subresource {
+	return &subresource{
+		name:     sub.Descriptor.Name,
+		body:     &sub.Descriptor.Body,
+		newBody:  sub.New,
+		handlers: builtinHandlers(k, sub.Descriptor.Name),
+	}
+}
+
+// builtinHandlers returns what answers requests to a subresource.
+func builtinHandlers(k *kind, name string) map[string]handler { return nil }
+
+// builtinStrategy returns what is particular to a built-in kind.
+func builtinStrategy(gvk schema.GroupVersionKind) *strategy { return &strategy{} }

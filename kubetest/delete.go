@@ -1,0 +1,99 @@
+package kubetest
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// deleteOne answers DELETE on an object.
+func deleteOne(w http.ResponseWriter, rq *request) error {
+	options, err := rq.deleteOptions()
+	if err != nil {
+		return err
+	}
+	o, gone, err := rq.delete(rq.name, options)
+	if err != nil {
+		return err
+	}
+	if !gone || rq.kind.strategy.returnsDeleted {
+		code := http.StatusOK
+		if orphans := options.OrphanDependents; !gone && orphans != nil && !*orphans { //nolint:staticcheck // old clients
+			code = http.StatusAccepted
+		}
+		return rq.respond(w, code, o)
+	}
+	return rq.respondBody(w, http.StatusOK, &metav1.Status{
+		Status: metav1.StatusSuccess,
+		Details: &metav1.StatusDetails{
+			Name: o.meta.GetName(), Group: rq.group, Kind: rq.resource, UID: o.meta.GetUID(),
+		},
+	}, statusKind)
+}
+
+// delete removes an object, or marks it as to be removed when there is something to wait for:
+// a grace period, finalizers, the garbage collector. It reports whether the object is gone,
+// and returns its last state.
+func (rq *request) delete(name string, options *metav1.DeleteOptions) (o *object, gone bool, err error) {
+	for {
+		live := rq.kind.table.get(key{rq.objectNamespace(), name})
+		if live == nil {
+			return nil, false, rq.notFound(name)
+		}
+		o, gone, err := rq.deleteLive(live, options)
+		if !errors.Is(err, errChanged) {
+			return o, gone, err
+		}
+	}
+}
+
+func (rq *request) deleteLive(live *object, options *metav1.DeleteOptions) (*object, bool, error) {
+	if err := rq.checkPreconditions(live, options.Preconditions); err != nil {
+		return nil, false, err
+	}
+	if err := rq.admitDelete(live); err != nil {
+		return nil, false, err
+	}
+	d := newDeletion(rq, live, options)
+	if d.pending {
+		return live, false, nil
+	}
+	if !d.graceful && len(d.meta.GetFinalizers()) > 0 {
+		d.mark()
+	}
+	if d.waits() {
+		o, err := rq.replace(d.content, live)
+		return o, false, err
+	}
+	if rq.dryRun {
+		return live, true, nil
+	}
+	last, err := rq.kind.table.remove(live.key(), live)
+	return last, true, err
+}
+
+func (rq *request) checkPreconditions(live *object, p *metav1.Preconditions) error {
+	if p == nil {
+		return nil
+	}
+	name := live.meta.GetName()
+	gr := schema.GroupResource{Group: rq.kind.Group, Resource: rq.kind.Kind}
+	if uid := live.meta.GetUID(); p.UID != nil && *p.UID != uid {
+		return apierrors.NewConflict(gr, name, fmt.Errorf("the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated", *p.UID, uid))
+	}
+	if version := live.meta.GetResourceVersion(); p.ResourceVersion != nil && *p.ResourceVersion != version {
+		return apierrors.NewConflict(gr, name, fmt.Errorf("the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The object might have been modified", *p.ResourceVersion, version))
+	}
+	return nil
+}
+
+func (rq *request) admitDelete(live *object) error {
+	if rq.kind.strategy.admitDelete == nil {
+		return nil
+	}
+	return rq.kind.strategy.admitDelete(rq, rq.kind.convert(live))
+}

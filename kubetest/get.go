@@ -1,0 +1,80 @@
+package kubetest
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// get answers with one object.
+func get(w http.ResponseWriter, rq *request) error {
+	if export, err := strconv.ParseBool(rq.query.Get("export")); err == nil && export {
+		return apierrors.NewBadRequest("the export parameter, deprecated since v1.14, is no longer supported")
+	}
+	o := &metav1.GetOptions{}
+	if err := rq.parameters(o); err != nil {
+		return err
+	}
+	revision, err := parseRevision(o.ResourceVersion)
+	if err != nil {
+		return err
+	}
+	if err := rq.waitFor(revision); err != nil {
+		return err
+	}
+	obj := rq.kind.table.get(key{rq.objectNamespace(), rq.name})
+	if obj == nil {
+		return rq.notFound(rq.name)
+	}
+	return rq.respond(w, http.StatusOK, obj)
+}
+
+// parseRevision reads a resource version; empty is zero.
+func parseRevision(s string) (uint64, error) {
+	if s == "" {
+		return 0, nil
+	}
+	revision, err := strconv.ParseUint(s, 10, 64)
+	if err != nil {
+		return 0, apierrors.NewBadRequest(err.Error())
+	}
+	return revision, nil
+}
+
+// patience is how long a read waits for a revision that is not there yet, as in a real server.
+const patience = 3 * time.Second
+
+// waitFor returns once the server is at a revision or newer.
+func (rq *request) waitFor(revision uint64) error {
+	var timeout <-chan time.Time
+	for {
+		current, advanced := rq.server.store.wait()
+		if current >= revision {
+			return nil
+		}
+		if timeout == nil {
+			timer := time.NewTimer(patience)
+			defer timer.Stop()
+			timeout = timer.C
+		}
+		select {
+		case <-advanced:
+		case <-timeout:
+			return tooLarge(revision, current)
+		case <-rq.ctx.Done():
+			return rq.ctx.Err()
+		}
+	}
+}
+
+// tooLarge says that a revision is not there yet.
+func tooLarge(revision, current uint64) error {
+	err := apierrors.NewTimeoutError("Too large resource version: "+formatRevision(revision)+", current: "+formatRevision(current), 1)
+	err.ErrStatus.Details.Causes = []metav1.StatusCause{{
+		Type: metav1.CauseTypeResourceVersionTooLarge, Message: "Too large resource version",
+	}}
+	return err
+}
