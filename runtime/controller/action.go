@@ -94,12 +94,12 @@ func (e *PanicError) Unwrap() error {
 // DecodeError is the error of an object whose content does not fit the Go type of its kind.
 // The object is not tried again before it changes; the others of its kind are not touched.
 type DecodeError struct {
-	// Err says what does not fit.
+	// Err names the object, and says what does not fit.
 	Err error
 }
 
-// Error returns the decoder's message.
-func (e *DecodeError) Error() string { return "the object does not decode: " + e.Err.Error() }
+// Error returns the message of Err.
+func (e *DecodeError) Error() string { return e.Err.Error() }
 
-// Unwrap returns the decoder's error.
+// Unwrap returns Err.
 func (e *DecodeError) Unwrap() error { return e.Err }

@@ -34,9 +34,7 @@ type Controller[K any] struct {
 //
 // opts, which may be nil, are copied; options that are not valid are an error of Run.
 func New[K any](api kube.API[K], reconcile func(ctx context.Context, obj *K) (Action, error), opts *Options) *Controller[K] {
-	if reconcile == nil {
-		panic("controller: New needs a reconcile function")
-	}
+	need(reconcile != nil, "New")
 	e := newEngine(api.Endpoint(), opts)
 	c := &Controller[K]{e, reflector.New(api, &reflector.Options{Watch: e.opts.Watch})}
 	e.cache = typedCache[K]{c.objects}
@@ -81,9 +79,7 @@ func (c *Controller[K]) Owns[O any](api kube.API[O]) *Source {
 //
 //	ctl.Watches(client.All(core.Secrets.Metadata()), func(m *resource.Metadata[corev1.Secret]) []resource.Ref[WebApp] { … })
 func (c *Controller[K]) Watches[O any](api kube.API[O], find func(obj *O) []resource.Ref[K]) *Source {
-	if find == nil {
-		panic("controller: Watches needs a function that finds the objects to trigger")
-	}
+	need(find != nil, "Watches")
 	return c.engine.relate("Watches", api.Endpoint(), func(raw *resource.Raw) ([]target, error) {
 		obj, err := resource.AsLazy[O](raw).Decode()
 		if err != nil {
@@ -102,6 +98,7 @@ func (c *Controller[K]) Watches[O any](api kube.API[O], find func(obj *O) []reso
 // sequence ranged over until it ends; it has to end when ctx does, since Run waits for it. A
 // ref of an object that does not exist triggers nothing.
 func (c *Controller[K]) ReconcileOn(f func(ctx context.Context) iter.Seq[resource.Ref[K]]) {
+	need(f != nil, "ReconcileOn")
 	c.engine.follow("ReconcileOn", func(ctx context.Context) {
 		for ref := range f(ctx) {
 			c.engine.trigger(c.engine.normal(objectKey(ref)), Reason{Kind: Custom})
@@ -113,6 +110,7 @@ func (c *Controller[K]) ReconcileOn(f func(ctx context.Context) iter.Seq[resourc
 // a change of the program's configuration, say. f and its sequence are used as in
 // [Controller.ReconcileOn]; [reflector.Reflector.Changes] has the right form.
 func (c *Controller[K]) ReconcileAllOn[T any](f func(ctx context.Context) iter.Seq[T]) {
+	need(f != nil, "ReconcileAllOn")
 	c.engine.follow("ReconcileAllOn", func(ctx context.Context) {
 		for range f(ctx) {
 			c.engine.triggerAll(Reason{Kind: Everything})
@@ -126,6 +124,7 @@ func (c *Controller[K]) ReconcileAllOn[T any](f func(ctx context.Context) iter.S
 // while no controller runs is not noticed: what has to be undone in any case needs [Finalize].
 // A panic of f is logged.
 func (c *Controller[K]) OnDeleted(f func(ctx context.Context, last resource.Lazy[K])) {
+	need(f != nil, "OnDeleted")
 	c.engine.configure("OnDeleted", func() {
 		c.engine.onDeleted = func(ctx context.Context, raw *resource.Raw) { f(ctx, resource.AsLazy[K](raw)) }
 	})
@@ -141,6 +140,7 @@ func (c *Controller[K]) OnDeleted(f func(ctx context.Context, last resource.Lazy
 // the reconciler was called with, changed as it left it. For a [*DecodeError] it has the
 // metadata alone. A panic of f is logged, and the rule decides.
 func (c *Controller[K]) OnError(f func(ctx context.Context, obj *K, err error, attempt int) Action) {
+	need(f != nil, "OnError")
 	c.engine.configure("OnError", func() {
 		c.engine.onError = func(ctx context.Context, obj any, err error, attempt int) Action {
 			return f(ctx, obj.(*K), err, attempt)
@@ -157,6 +157,7 @@ func (c *Controller[K]) Filter(p Predicate) {
 // Modify has f change every object before it is cached, to drop what the reconciler does not
 // read. See [reflector.Reflector.Modify].
 func (c *Controller[K]) Modify(f func(obj *K)) {
+	need(f != nil, "Modify")
 	c.engine.configure("Modify", func() { c.objects.Modify(f) })
 }
 
@@ -192,3 +193,11 @@ func (c *Controller[K]) Ready() error { return c.engine.readiness() }
 
 // Stats returns what the controller has done and has to do, for metrics.
 func (c *Controller[K]) Stats() Stats { return c.engine.stats() }
+
+// need panics when a function was left out: that is a mistake of the program, and known where
+// the mistake is.
+func need(given bool, method string) {
+	if !given {
+		panic(fmt.Sprintf("controller: %s was called with a nil function", method))
+	}
+}

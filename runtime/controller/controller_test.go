@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-kube/kube/resource"
+	"github.com/go-kube/kube/runtime/reflector"
 	"github.com/go-kube/kube/runtime/watcher"
 	"github.com/google/go-cmp/cmp"
 )
@@ -243,17 +244,40 @@ func TestControllerRunsOnce(t *testing.T) {
 		}
 		for name, register := range map[string]func(){
 			"Filter":  func() { ctl.Filter(Generation()) },
-			"OnError": func() { ctl.OnError(nil) },
+			"OnError": func() { ctl.OnError(func(context.Context, *widget, error, int) Action { return Await() }) },
 			"Owns":    func() { ctl.Owns(r.client.All(gadgets)) },
 			"Modify":  func() { ctl.Modify(func(*widget) {}) },
 		} {
-			message := func() (msg string) {
-				defer func() { msg = fmt.Sprint(recover()) }()
-				register()
-				return ""
-			}()
+			message := panicOf(register)
 			if !strings.Contains(message, name) || !strings.Contains(message, "after Run") {
 				t.Errorf("%s after Run: panic %q", name, message)
+			}
+		}
+	})
+}
+
+func panicOf(f func()) (message string) {
+	defer func() { message = fmt.Sprint(recover()) }()
+	f()
+	return ""
+}
+
+func TestControllerNeedsItsFunctions(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		ctl := New(r.client.All(widgets), r.noting(nil), nil)
+		for name, register := range map[string]func(){
+			"New":            func() { New(r.client.All(widgets), nil, nil) },
+			"Watches":        func() { ctl.Watches[widget](r.client.All(gadgets), nil) },
+			"OnError":        func() { ctl.OnError(nil) },
+			"OnDeleted":      func() { ctl.OnDeleted(nil) },
+			"Modify":         func() { ctl.Modify(nil) },
+			"Where":          func() { Where(nil) },
+			"Changed":        func() { Changed[int](nil) },
+			"ReconcileOn":    func() { ctl.ReconcileOn(nil) },
+			"ReconcileAllOn": func() { ctl.ReconcileAllOn[int](nil) },
+		} {
+			if message, want := panicOf(register), name+" was called with a nil function"; !strings.Contains(message, want) {
+				t.Errorf("panic %q, want %q", message, want)
 			}
 		}
 	})
@@ -264,11 +288,23 @@ func TestControllerModifiesAndIndexesItsStore(t *testing.T) {
 		r.serve(widgetsPath, r.object("a", size(1)))
 		ctl := New(r.client.All(widgets), r.noting(nil), nil)
 		ctl.Modify(func(w *widget) { w.Spec.Size = 50 })
+		bySize := reflector.NewIndex(func(w *widget) []string { return []string{fmt.Sprint(w.Spec.Size)} })
+		ctl.Index(bySize)
 		r.start(ctl)
 		r.want(t, "0s a size 50 (object found, attempt 1)")
 		got, err := ctl.Store().Get(resource.Ref[widget]{Namespace: "ns", Name: "a"})
 		if err != nil || got.Spec.Size != 50 {
 			t.Errorf("the store has %+v, %v", got, err)
+		}
+		found := 0
+		for lazy := range bySize.Lookup(ctl.Store(), "50") {
+			found++
+			if lazy.Name() != "a" {
+				t.Errorf("the index has %s", lazy.Raw)
+			}
+		}
+		if found != 1 {
+			t.Errorf("the index has %d objects of size 50, want 1", found)
 		}
 	})
 }

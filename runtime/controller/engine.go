@@ -21,9 +21,9 @@ var ErrStopTimeout = errors.New("reconciles were still running when the stop tim
 // engine is a [Controller] without types, so that its code exists once and not once per kind.
 //
 //	changes of own objects ──► filter ──┐
-//	related objects ──► targets ────────┼──► runner ──► perform ──► settle ──┐
-//	sequences ──────────────────────────┘       ▲                            │
-//	                                            └──── requeues, retries ◄────┘
+//	related objects ──► targets ────────┼──► runner ──► perform ──┐
+//	sequences ──────────────────────────┘       ▲                 │
+//	                                            └──── outcome ◄───┘
 type engine struct {
 	endpoint kube.Endpoint
 	opts     Options
@@ -103,7 +103,7 @@ func (e *engine) run(parent context.Context) error {
 	r := e.newRunner(runs)
 	e.runner.Store(r)
 	tasks := e.startTasks(ctx, cancel)
-	e.log.LogAttrs(ctx, slog.LevelInfo, "controller started")
+	e.log.LogAttrs(ctx, slog.LevelInfo, "controller starting")
 	e.schedule(ctx, r)
 	err := e.stop(r, cancelRuns)
 	cancel(nil)
@@ -184,6 +184,7 @@ func (e *engine) schedule(ctx context.Context, r *runner[objectKey]) {
 	}
 	e.working.Store(true)
 	r.open()
+	e.log.LogAttrs(ctx, slog.LevelInfo, "controller started")
 	for {
 		select {
 		case <-r.timer.C:

@@ -346,7 +346,7 @@ func TestObjectThatDoesNotDecodeIsReportedAlone(t *testing.T) {
 		if s := ctl.Stats(); s.Undecodable != 1 || s.Failed != 1 || s.Reconciled != 1000 {
 			t.Errorf("Stats = %+v", s)
 		}
-		r.wantLog("level=ERROR", "not trying again before something changes", "name=broken", "does not decode", "attempt=1")
+		r.wantLog("level=ERROR", "not trying again before something changes", "name=broken", "decode Widget ns/broken", "attempt=1")
 		if n := strings.Count(r.log.String(), "name=broken"); n != 1 {
 			t.Errorf("the log names the broken object %d times:\n%s", n, r.log.String())
 		}

@@ -99,6 +99,7 @@ func Finalizers() Predicate {
 // passes when the tier changes, and with every change of an object without a tier. f must not
 // change the object, and may be called from several goroutines.
 func Changed[T comparable](f func(r *resource.Raw) (value T, ok bool)) Predicate {
+	need(f != nil, "Changed")
 	return compare(func(r *resource.Raw) (uint64, bool) {
 		value, ok := f(r)
 		if !ok {
@@ -113,7 +114,10 @@ func compare(value func(*resource.Raw) (uint64, bool)) Predicate {
 }
 
 // Where passes while f is true of the object, changed or not.
-func Where(f func(r *resource.Raw) bool) Predicate { return Predicate{op: where, allow: f} }
+func Where(f func(r *resource.Raw) bool) Predicate {
+	need(f != nil, "Where")
+	return Predicate{op: where, allow: f}
+}
 
 // And passes when every one of the predicates that have something to say passes. With
 // predicates that compare, all of their values have to have changed since the object passed.

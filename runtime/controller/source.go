@@ -26,10 +26,9 @@ type Source struct {
 
 	// What follows is for the goroutine of run.
 
-	links   map[objectKey]*link // of the objects that have targets
-	listing bool
-	lists   uint64 // begun so far
-	ready   bool   // synced is closed
+	links map[objectKey]*link // of the objects that have targets
+	lists uint64              // begun so far
+	ready bool                // synced is closed
 }
 
 // target is an object of the controller that a related object triggers.
@@ -98,14 +97,12 @@ func (s *Source) run(ctx context.Context) {
 func (s *Source) take(ctx context.Context, event watcher.RawEvent) {
 	switch event.Type {
 	case watcher.Init:
-		s.listing = true
 		s.lists++
 	case watcher.InitApply, watcher.Apply:
 		s.applied(ctx, event.Object)
 	case watcher.Delete:
 		s.deleted(ctx, event.Object)
 	case watcher.InitDone:
-		s.listing = false
 		s.listed()
 	}
 }
