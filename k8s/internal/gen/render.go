@@ -17,8 +17,8 @@ const (
 	generatedGo = "zz_generated.go"
 )
 
-// ignoreDeprecated says to staticcheck that a deprecated kind is meant.
-const ignoreDeprecated = "//lint:ignore SA1019 it is served\n"
+// ignoreDeprecated says to staticcheck that deprecated kinds are meant.
+const ignoreDeprecated = "//lint:file-ignore SA1019 deprecated kinds are served too\n\n"
 
 // file is a file to be written, its path relative to the root of the module.
 type file struct {
@@ -54,6 +54,9 @@ func render(packages []*pkg, release string) ([]file, error) {
 func (p *pkg) source() []byte {
 	var b bytes.Buffer
 	b.WriteString(header)
+	if p.hasDeprecated() {
+		b.WriteString(ignoreDeprecated)
+	}
 	p.writeDoc(&b)
 	fmt.Fprintf(&b, "package %s\n\nimport (\n", p.name)
 	for _, alias := range slices.Sorted(maps.Keys(p.imports)) {
@@ -64,6 +67,10 @@ func (p *pkg) source() []byte {
 		v.write(&b)
 	}
 	return b.Bytes()
+}
+
+func (p *pkg) hasDeprecated() bool {
+	return slices.ContainsFunc(p.vars, func(v variable) bool { return v.deprecated != "" })
 }
 
 func (p *pkg) writeDoc(b *bytes.Buffer) {
@@ -102,9 +109,6 @@ func writeComment(b *bytes.Buffer, paragraphs []string) {
 func (v variable) write(b *bytes.Buffer) {
 	b.WriteString("\n")
 	writeComment(b, v.doc)
-	if v.deprecated != "" {
-		b.WriteString("//\n" + ignoreDeprecated)
-	}
 	fmt.Fprintf(b, "var %s = resource.%s[%s](", v.name, v.define, v.types)
 	if v.sub != "" {
 		fmt.Fprintf(b, "%q, ", v.sub)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -11,6 +12,9 @@ import (
 func allSource(packages []*pkg) []byte {
 	var b bytes.Buffer
 	b.WriteString(header)
+	if slices.ContainsFunc(packages, (*pkg).hasDeprecated) {
+		b.WriteString(ignoreDeprecated)
+	}
 	b.WriteString("package all\n\nimport (\n")
 	for _, p := range packages {
 		alias := p.alias()
@@ -43,9 +47,6 @@ func (p *pkg) entry(v variable) string {
 		return ", subresource(" + name + ")"
 	case "DefineConnection":
 		return ", connection(" + name + ")"
-	}
-	if v.deprecated != "" {
-		return ignoreDeprecated + "kind(" + name
 	}
 	return "kind(" + name
 }
