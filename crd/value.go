@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math"
 	"net"
-	"net/mail"
 	"net/url"
 	"reflect"
 	"regexp"
@@ -181,8 +180,6 @@ func fitsFormat(format, v string) (err error) {
 		}
 	case "uri":
 		_, err = url.ParseRequestURI(v)
-	case "email":
-		_, err = mail.ParseAddress(v)
 	case "cidr":
 		_, _, err = net.ParseCIDR(v)
 	case "mac":
