@@ -15,7 +15,7 @@ import (
 
 // parameters reads the query into options.
 func (rq *request) parameters(options runtime.Object) error {
-	if err := internalscheme.ParameterCodec.DecodeParameters(rq.query, schema.GroupVersion{Version: "v1"}, options); err != nil {
+	if err := internalscheme.ParameterCodec.DecodeParameters(rq.query, metaV1, options); err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}
 	return nil
