@@ -16,7 +16,7 @@ type jsonObject struct {
 	removed uint32  // bytes in cut
 	store   [4]span // what cut is in, usually
 	hasMeta bool
-	kind    span // value of the member kind, in the object as it came
+	kind    span // text of the member kind, in the object as it came
 
 	namespace, generation span // set when they were met
 }
@@ -93,11 +93,7 @@ func (p *jsonObject) text() []byte { return p.w.buf[p.w.mark+p.base : p.w.mark+p
 
 // kindText is the kind that the object claims to be, empty for none.
 func (p *jsonObject) kindText() string {
-	if p.kind.isZero() {
-		return ""
-	}
-	text := string(p.text()[p.kind.start:p.kind.end])
-	return textOf(text, text[0], 0, len(text))
+	return unquote(string(p.text()[p.kind.start:p.kind.end]))
 }
 
 // fail notes what is wrong with the object; the first finding stays.
@@ -140,8 +136,10 @@ func (p *jsonObject) topMember(name string) error {
 	case "metadata":
 		return p.metadata()
 	case "kind":
-		_, start, end, err := p.w.skipValue()
-		p.kind = span{p.rel(start), p.rel(end)}
+		kind, start, end, err := p.w.skipValue()
+		if err == nil && kind == kindString {
+			p.kind = span{p.rel(start + 1), p.rel(end - 1)}
+		}
 		return err
 	default:
 		_, _, _, err := p.w.skipValue()

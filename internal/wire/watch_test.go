@@ -154,6 +154,18 @@ func TestWatchJSON(t *testing.T) {
 	}
 }
 
+// TestWatchFailureKind: whatever the object of an ERROR event is, it is handed over.
+func TestWatchFailureKind(t *testing.T) {
+	for object, kind := range map[string]string{
+		`{"kind":"St\u0061tus"}`: "Status", `{"kind":5}`: "", `{"kind":x}`: "", `{"kind":"Pod","metadata":{,}}`: "Pod", `null`: "", `{}`: "",
+	} {
+		all := events(t, strings.NewReader(`{"type":"ERROR","object":`+object+`}`), JSON)
+		if len(all) != 1 || all[0].Status == nil || all[0].Status.Kind != kind || string(all[0].Status.Body) != object {
+			t.Errorf("%s: %+v", object, all)
+		}
+	}
+}
+
 // TestWatchStatusAlone: a Status where an event should be is a failure too.
 func TestWatchStatusAlone(t *testing.T) {
 	all := events(t, bytes.NewReader(must(json.Marshal(tooOld()))), JSON)
