@@ -10,13 +10,13 @@ func (p *jsonObject) metadataMember(name []byte) (drop bool, err error) {
 	o := &p.obj
 	switch jsonName(name) {
 	case "name":
-		return false, p.text1("name", &o.name)
+		return false, p.stringMember("name", &o.name)
 	case "namespace":
 		return false, p.namespaceMember()
 	case "uid":
-		return false, p.text1("uid", &o.uid)
+		return false, p.stringMember("uid", &o.uid)
 	case "resourceVersion":
-		return false, p.text1("resourceVersion", &o.version)
+		return false, p.stringMember("resourceVersion", &o.version)
 	case "generation":
 		return false, p.generationMember()
 	case "creationTimestamp":
@@ -75,7 +75,7 @@ func (p *jsonObject) once(what string, s *span, is span) {
 	*s = is
 }
 
-func (p *jsonObject) text1(what string, s *span) error {
+func (p *jsonObject) stringMember(what string, s *span) error {
 	start, end, ok, err := p.scalar(what, kindString)
 	if ok {
 		p.once(what, s, p.out(start, end))

@@ -1,6 +1,9 @@
 package wire
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // nextJSON reads {"type": …, "object": …}, its members in any order.
 func (r *WatchReader) nextJSON() (Event, error) {
@@ -50,7 +53,7 @@ func (f *jsonFrame) member(name string) (err error) {
 	return err
 }
 
-// text reads a string that is used before the window moves on or is one of a few words.
+// text reads a string member of the frame. It is a copy, since the window moves on.
 func (f *jsonFrame) text(what string) (string, error) {
 	kind, start, end, err := f.w.skipValue()
 	if err == nil && kind != kindString {
@@ -59,15 +62,15 @@ func (f *jsonFrame) text(what string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return f.word1(textOf(stringOf(f.w.buf[f.w.mark:]), kind, start, end)), nil
+	return f.clone(textOf(stringOf(f.w.buf[f.w.mark:]), kind, start, end)), nil
 }
 
-// word1 returns a copy of s, for the usual words without an allocation.
-func (f *jsonFrame) word1(s string) string {
+// clone returns a copy of s, without an allocation for the words of the protocol.
+func (f *jsonFrame) clone(s string) string {
 	if t, err := eventType(s); err == nil {
 		return t.String()
 	}
-	return string([]byte(s))
+	return strings.Clone(s)
 }
 
 func (f *jsonFrame) readObject() error {
