@@ -135,7 +135,7 @@ func result[K any](obj *K, err error) (*K, error) {
 	return obj, nil
 }
 
-func (e Endpoint) get(ctx context.Context, name, subresource string, body content, opts *GetOptions, into any) error {
+func (e Endpoint) get(ctx context.Context, name, subresource string, body payload, opts *GetOptions, into any) error {
 	r, err := e.object("get", http.MethodGet, name)
 	r.subresource = subresource
 	if err != nil {
@@ -149,7 +149,7 @@ func (e Endpoint) get(ctx context.Context, name, subresource string, body conten
 }
 
 // exchange sends r and decodes the answer, which has to be an object, into into.
-func (e Endpoint) exchange(ctx context.Context, r *request, kind content, into any) error {
+func (e Endpoint) exchange(ctx context.Context, r *request, kind payload, into any) error {
 	isStatus, err := e.exchangeOrStatus(ctx, r, kind, into)
 	if err == nil && isStatus {
 		err = e.fail(r, errNotOneObject)
@@ -157,7 +157,7 @@ func (e Endpoint) exchange(ctx context.Context, r *request, kind content, into a
 	return err
 }
 
-func (e Endpoint) exchangeOrStatus(ctx context.Context, r *request, kind content, into any) (isStatus bool, err error) {
+func (e Endpoint) exchangeOrStatus(ctx context.Context, r *request, kind payload, into any) (isStatus bool, err error) {
 	resp, err := e.send(ctx, r)
 	if err != nil {
 		return false, e.fail(r, err)
@@ -192,7 +192,7 @@ func (e Endpoint) create(ctx context.Context, obj any, opts *CreateOptions, into
 var errMetadataWrite = errors.New("an object of which only the metadata is known cannot be written whole; use Patch or Apply, or the kind's full descriptor")
 
 // replace writes obj, or the body obj of a subresource. name is empty where obj names itself.
-func (e Endpoint) replace(ctx context.Context, name, subresource string, obj any, body content, opts *ReplaceOptions, into any) error {
+func (e Endpoint) replace(ctx context.Context, name, subresource string, obj any, body payload, opts *ReplaceOptions, into any) error {
 	r, err := e.write("update", http.MethodPut, name, subresource, obj, body)
 	if err == nil {
 		r.query, err = opts.query()
@@ -210,7 +210,7 @@ func (e Endpoint) replace(ctx context.Context, name, subresource string, obj any
 }
 
 // write starts a request that writes obj by name.
-func (e Endpoint) write(verb, method, name, subresource string, obj any, body content) (*request, error) {
+func (e Endpoint) write(verb, method, name, subresource string, obj any, body payload) (*request, error) {
 	target := e
 	err := e.misuse
 	if meta, ok := obj.(metav1.Object); ok && name == "" {
@@ -225,7 +225,7 @@ func (e Endpoint) write(verb, method, name, subresource string, obj any, body co
 	return r, err
 }
 
-func (e Endpoint) patch(ctx context.Context, name, subresource string, patch Patch, opts *PatchOptions, body content, into any) error {
+func (e Endpoint) patch(ctx context.Context, name, subresource string, patch Patch, opts *PatchOptions, body payload, into any) error {
 	r, err := e.object("patch", http.MethodPatch, name)
 	r.subresource, r.accept = subresource, e.acceptBody(subresource, body)
 	if err == nil && patch.err == nil && patch.contentType == "" {
@@ -244,7 +244,7 @@ func (e Endpoint) patch(ctx context.Context, name, subresource string, patch Pat
 	return e.exchange(ctx, r, body, into)
 }
 
-func (e Endpoint) apply(ctx context.Context, name, subresource string, obj any, body content, fieldManager string, opts *ApplyOptions, into any) error {
+func (e Endpoint) apply(ctx context.Context, name, subresource string, obj any, body payload, fieldManager string, opts *ApplyOptions, into any) error {
 	r, err := e.write("apply", http.MethodPatch, name, subresource, obj, body)
 	if err == nil {
 		r.query, err = opts.query(fieldManager)

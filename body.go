@@ -67,9 +67,9 @@ func readBody(resp *http.Response, use func(body []byte) error) error {
 	return use(b.Bytes())
 }
 
-// content is what the body of an answer holds: an object of the endpoint's kind, or the body of
+// payload is what the body of an answer holds: an object of the endpoint's kind, or the body of
 // a subresource.
-type content struct {
+type payload struct {
 	*resource.Info
 	message interface {
 		DecodeProtobuf(data []byte, into any) error
@@ -77,13 +77,13 @@ type content struct {
 }
 
 // self is the content of answers that are the object itself.
-func (e Endpoint) self() content { return content{&e.kind.Info, e.kind} }
+func (e Endpoint) self() payload { return payload{&e.kind.Info, e.kind} }
 
-func bodyOf(s *resource.SubresourceDescriptor) content { return content{&s.Body, s} }
+func bodyOf(s *resource.SubresourceDescriptor) payload { return payload{&s.Body, s} }
 
 // decode reads the body of resp into the object into, and closes it. isStatus reports that
 // the server answered with a Status of success in place of an object; into is left alone then.
-func decode(resp *http.Response, kind content, into any) (isStatus bool, err error) {
+func decode(resp *http.Response, kind payload, into any) (isStatus bool, err error) {
 	format, err := wire.FormatOf(resp.Header.Get("Content-Type"))
 	if err != nil {
 		resp.Body.Close()
@@ -96,7 +96,7 @@ func decode(resp *http.Response, kind content, into any) (isStatus bool, err err
 	return isStatus, err
 }
 
-func decodeBody(body []byte, format wire.Format, kind content, into any) (isStatus bool, err error) {
+func decodeBody(body []byte, format wire.Format, kind payload, into any) (isStatus bool, err error) {
 	if format == wire.Protobuf {
 		apiVersion, name, raw, err := wire.Envelope(body)
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/go-kube/kube/internal/codec"
 	"github.com/go-kube/kube/internal/wire"
 	"github.com/go-kube/kube/resource"
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -64,7 +64,7 @@ func (e Endpoint) Metadata() Endpoint {
 // validSegment refuses what cannot stand alone in a path: the server does not take it as a
 // name either.
 func validSegment(what, s string) error {
-	if problems := path.IsValidPathSegmentName(s); len(problems) > 0 {
+	if problems := content.IsPathSegmentName(s); len(problems) > 0 {
 		return fmt.Errorf("the %s %q %s", what, s, strings.Join(problems, ", "))
 	}
 	return nil
@@ -240,7 +240,7 @@ func (e Endpoint) accept(as string) string {
 
 // acceptBody is accept for the body of a subresource: status answers with the object itself,
 // the others with a kind of their own.
-func (e Endpoint) acceptBody(subresource string, body content) string {
+func (e Endpoint) acceptBody(subresource string, body payload) string {
 	switch {
 	case subresource == "" || subresource == "status":
 		return e.accept(asMetadata)

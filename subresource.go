@@ -9,7 +9,7 @@ import (
 
 // Status returns the requests of the status subresource: they change the status and nothing
 // else. A kind without that subresource answers with [ErrNotFound].
-func (a API[K]) Status() Status[K] { return Status[K]{a.endpoint} }
+func (a API[K]) Status() Status[K] { return Status[K](a) }
 
 // Status is the requests of the status subresource of kind K. See [API.Status].
 type Status[K any] struct{ endpoint Endpoint }

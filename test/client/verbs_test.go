@@ -366,9 +366,18 @@ func TestMisuseIsNamed(t *testing.T) {
 			return err
 		}, `"other"`},
 		{"no namespace", func() error { _, err := client.All(core.ConfigMaps).Create(ctx, configMap("x", nil), nil); return err }, "metadata.namespace"},
-		{"no name", func() error { _, err := client.Namespaced(core.ConfigMaps, ns).Create(ctx, configMap("", nil), nil); return err }, "generateName"},
-		{"no manager", func() error { _, err := client.Namespaced(core.ConfigMaps, ns).Apply(ctx, configMap("x", nil), "", nil); return err }, "field manager"},
-		{"empty patch", func() error { _, err := client.Namespaced(core.ConfigMaps, ns).Patch(ctx, "x", kube.Patch{}, nil); return err }, "patch is empty"},
+		{"no name", func() error {
+			_, err := client.Namespaced(core.ConfigMaps, ns).Create(ctx, configMap("", nil), nil)
+			return err
+		}, "generateName"},
+		{"no manager", func() error {
+			_, err := client.Namespaced(core.ConfigMaps, ns).Apply(ctx, configMap("x", nil), "", nil)
+			return err
+		}, "field manager"},
+		{"empty patch", func() error {
+			_, err := client.Namespaced(core.ConfigMaps, ns).Patch(ctx, "x", kube.Patch{}, nil)
+			return err
+		}, "patch is empty"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if err := test.err(); err == nil || !strings.Contains(err.Error(), test.want) {
