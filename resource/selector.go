@@ -46,7 +46,7 @@ func ParseSelector(text string) (Selector, error) {
 	return Selector{requirements}, nil
 }
 
-// SelectorOf returns the selector that s says: what Deployments, Services' NetworkPolicies and
+// SelectorOf returns the selector that s says: what Deployments, NetworkPolicies and many
 // other objects carry. As there, an s without requirements selects everything, and a nil s
 // nothing. The error names the part of s that is wrong.
 func SelectorOf(s *metav1.LabelSelector) (Selector, error) {

@@ -49,7 +49,7 @@ type Version struct {
 
 // ParseVersion takes the name of a version apart: v, a number, and perhaps alpha or beta with or
 // without another number. Every other name is a nonconformant version; it is no error. (The
-// API server wants the number after alpha and beta, against its documentation.)
+// API server insists on the number after alpha and beta, its documentation does not.)
 func ParseVersion(name string) Version {
 	nonconformant := Version{Name: name, Minor: -1}
 	rest, ok := strings.CutPrefix(name, "v")
