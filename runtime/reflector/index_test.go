@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/go-kube/kube/internal/apitest"
+	"github.com/go-kube/kube/k8s/core"
+	"github.com/go-kube/kube/resource"
 	"github.com/go-kube/kube/runtime/reflector"
 	"github.com/go-kube/kube/runtime/watcher"
 )
@@ -189,6 +191,23 @@ func TestModify(t *testing.T) {
 
 		watch.Send("DELETED", secret("21"))
 		f.want("-a@21")
+	})
+}
+
+// Objects of which only the metadata is read can be modified, too.
+func TestModifyMetadata(t *testing.T) {
+	inBubbles(t, func(t *testing.T, srv *apitest.Server) {
+		send(srv.Expect(stream).Watch(), "10", object("a", "1", label("app", "web"), label("drop", "x")))
+		r := reflector.New(srv.Client().All(core.ConfigMaps.Metadata()), nil)
+		r.Modify(func(m *resource.Metadata[cm]) { delete(m.Labels, "drop") })
+		run(t, r)
+		got, err := r.Store().Get(resource.Ref[resource.Metadata[cm]]{Namespace: "default", Name: "a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(map[string]string{"app": "web"}, got.Labels); diff != "" || got.Kind != "ConfigMap" {
+			t.Errorf("got %+v (-want +got labels):\n%s", got, diff)
+		}
 	})
 }
 

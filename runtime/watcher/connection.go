@@ -21,12 +21,13 @@ const (
 // connection is one open watch that is cut when nothing comes for too long. The time that the
 // consumer takes does not count.
 type connection struct {
-	stream *kube.WatchStream
-	cancel context.CancelCauseFunc
-	ctx    context.Context
-	timer  *time.Timer // runs while the server is waited for
-	opened time.Time
-	moved  bool // an object came, so that the version went on
+	stream  *kube.WatchStream
+	cancel  context.CancelCauseFunc
+	ctx     context.Context
+	timer   *time.Timer // runs while the server is waited for
+	opened  time.Time
+	moved   bool // something came that led on from the version it began with
+	refused bool // the server sent an ERROR event
 }
 
 // open opens a watch that starts after version.
@@ -62,7 +63,7 @@ func (c *connection) next(limit time.Duration) (kube.RawEvent, error) {
 	return event, err
 }
 
-// short reports whether the connection lasted too briefly to count as one that worked.
+// short reports whether the connection has lasted too briefly to count as one that worked.
 func (c *connection) short() bool { return time.Since(c.opened) < shortWatch }
 
 func (c *connection) close() {

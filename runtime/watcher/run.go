@@ -135,41 +135,54 @@ func (r *run) refused(err error) state {
 	return r.retry(err, (*run).watch)
 }
 
-// follow passes on the events of c until it ends, and closes it.
+// follow passes on the events of c, closes it when it ends, and decides what comes then.
 func (r *run) follow(c *connection) state {
-	defer c.close()
+	err := r.passAll(c)
+	c.close()
+	switch {
+	case r.over():
+		return nil
+	case errors.Is(err, errNoVersion), kube.IsExpired(err):
+		return r.retry(err, (*run).snapshot)
+	case errors.Is(err, errSilence):
+		return r.silent()
+	case c.refused:
+		return r.watchFailed(c, err)
+	}
+	return r.watchEnded(c, err)
+}
+
+// passAll yields the events of c until there are no more, and returns why.
+func (r *run) passAll(c *connection) error {
 	r.enter(Watching)
 	if r.healthyFrom.IsZero() {
 		r.healthyFrom = time.Now()
 	}
 	settled := time.AfterFunc(shortWatch, r.recovery())
 	defer settled.Stop()
-	for {
+	for !r.over() {
 		event, err := c.next(r.opts.IdleTimeout)
-		if err != nil {
-			return r.watchEnded(c, err)
-		}
-		if event.Type == kube.Failure {
-			return r.watchFailed(c, event.Err)
-		}
-		if event.ResourceVersion == "" && event.Type != kube.Bookmark {
-			if event.Object.Err() == nil {
-				return r.retry(r.failure("watch", errNoVersion), (*run).snapshot)
-			}
+		switch {
+		case err != nil:
+			return err
+		case event.Type == kube.Failure:
+			c.refused = true
+			return event.Err
+		case event.Type == kube.Bookmark && event.ResourceVersion == "":
+			continue
+		case event.ResourceVersion == "" && event.Object.Err() == nil:
+			return r.failure("watch", errNoVersion)
+		case event.ResourceVersion == "":
 			// The object is broken. A new snapshot would have it as well.
 			event.ResourceVersion = r.version
 		}
-		if !r.pass(c, event) {
-			return nil
-		}
+		r.pass(c, event)
 	}
+	return nil
 }
 
 // pass yields an event of a watch that follows a snapshot.
-func (r *run) pass(c *connection, event kube.RawEvent) bool {
-	if event.ResourceVersion == "" {
-		return true // a bookmark that says nothing
-	}
+func (r *run) pass(c *connection, event kube.RawEvent) {
 	typ := Apply
 	switch event.Type {
 	case kube.Bookmark:
@@ -180,30 +193,27 @@ func (r *run) pass(c *connection, event kube.RawEvent) bool {
 	if event.ResourceVersion != r.version && !c.moved {
 		c.moved = true
 		r.refusals = 0
-		r.recovery()()
+		r.recovered()
 	}
 	r.version = event.ResourceVersion
 	r.reached(r.version)
-	return r.emit(RawEvent{Type: typ, Object: event.Object, ResourceVersion: r.version})
+	r.emit(RawEvent{Type: typ, Object: event.Object, ResourceVersion: r.version})
 }
 
 // watchEnded decides what follows a watch whose connection is over.
 func (r *run) watchEnded(c *connection, err error) state {
+	short := c.short()
 	switch {
-	case r.over():
-		return nil
-	case errors.Is(err, errSilence):
-		return r.silent()
-	case err == io.EOF && !c.short():
+	case err == io.EOF && !short:
 		r.refusals = 0
 		return (*run).watch
 	case err == io.EOF:
 		err = r.failure("watch", errEnded)
 	}
-	if c.moved && !c.short() {
+	if c.moved && !short {
 		r.backoff.reset() // it worked for a while and lost nothing
 	}
-	if c.moved || !c.short() {
+	if c.moved || !short {
 		return r.retry(err, (*run).watch)
 	}
 	return r.refused(err)
@@ -220,10 +230,7 @@ func (r *run) silent() state {
 
 // watchFailed decides what follows an ERROR event.
 func (r *run) watchFailed(c *connection, err error) state {
-	switch {
-	case kube.IsExpired(err):
-		return r.retry(err, (*run).snapshot)
-	case c.moved || !speaksAgainstVersion(err):
+	if c.moved || !speaksAgainstVersion(err) {
 		return r.retry(err, (*run).watch)
 	}
 	return r.refused(err)

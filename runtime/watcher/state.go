@@ -132,6 +132,9 @@ func (s *status) misconfigured(err error) {
 	s.log.Error("watch cannot begin", "resource", s.resource, "error", err)
 }
 
+// recovered notes that the watcher is over its failures, if there were any.
+func (s *status) recovered() { s.recovery()() }
+
 // recovery returns a function that notes that the watcher is over the failures up to now, if
 // there were any. It does nothing once there is a later one.
 func (s *status) recovery() func() {
