@@ -19,14 +19,16 @@ func perObject(b *testing.B, body []byte, read func()) {
 	b.SetBytes(int64(len(body)))
 	read()
 	runtime.ReadMemStats(&before)
-	loops := 0
+	cpu, loops := cpuTime(), 0
 	for b.Loop() {
 		read()
 		loops++
 	}
+	cpu = cpuTime() - cpu
 	runtime.ReadMemStats(&after)
 	n := float64(loops) * pageSize
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/n, "ns/obj")
+	b.ReportMetric(float64(cpu.Nanoseconds())/n, "cpu-ns/obj")
 	b.ReportMetric(float64(after.TotalAlloc-before.TotalAlloc)/n, "B/obj")
 	b.ReportMetric(float64(after.Mallocs-before.Mallocs)/n, "allocs/obj")
 	b.ReportMetric(0, "ns/op") // that of a page says nothing
