@@ -3,9 +3,8 @@ package crd
 import (
 	"fmt"
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"io/fs"
+	"maps"
 	"path"
 	"reflect"
 	"slices"
@@ -27,15 +26,6 @@ type docs struct {
 type sourcePackage struct {
 	name  string
 	types map[string]*typeDoc
-}
-
-// typeDoc is a declared type. Comments are kept as they are: what they say beside the
-// description is for others to read.
-type typeDoc struct {
-	comment *ast.CommentGroup
-	// fields holds the comments of a struct's fields by name; embedded fields go by their
-	// type. nil where the type is not a struct.
-	fields map[string]*ast.CommentGroup
 }
 
 // readDocs parses every Go file in source.
@@ -63,16 +53,11 @@ func (d *docs) readFile(source fs.FS, name string) error {
 	if err != nil {
 		return err
 	}
-	file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments|parser.SkipObjectResolution)
+	packageName, types, err := readSource(name, text)
 	if err != nil {
 		return err
 	}
-	into := d.packageOf(path.Dir(name) + ":" + file.Name.Name)
-	for _, decl := range file.Decls {
-		if gen, ok := decl.(*ast.GenDecl); ok && gen.Tok == token.TYPE {
-			into.add(gen)
-		}
-	}
+	maps.Copy(d.packageOf(path.Dir(name)+":"+packageName).types, types)
 	return nil
 }
 
@@ -87,52 +72,6 @@ func (d *docs) packageOf(dirAndName string) *sourcePackage {
 	p := &sourcePackage{name: dirAndName, types: map[string]*typeDoc{}}
 	d.packages = append(d.packages, p)
 	return p
-}
-
-func (p *sourcePackage) add(decl *ast.GenDecl) {
-	for _, spec := range decl.Specs {
-		spec := spec.(*ast.TypeSpec)
-		comment := spec.Doc
-		if comment == nil && !decl.Lparen.IsValid() {
-			comment = decl.Doc
-		}
-		p.types[spec.Name.Name] = &typeDoc{comment, fieldDocs(spec.Type)}
-	}
-}
-
-func fieldDocs(t ast.Expr) map[string]*ast.CommentGroup {
-	structure, ok := t.(*ast.StructType)
-	if !ok {
-		return nil
-	}
-	fields := map[string]*ast.CommentGroup{}
-	for _, f := range structure.Fields.List {
-		for _, name := range f.Names {
-			fields[name.Name] = f.Doc
-		}
-		if len(f.Names) == 0 {
-			fields[embeddedName(f.Type)] = f.Doc
-		}
-	}
-	return fields
-}
-
-// embeddedName is the field name of an embedded type: Common of *pkg.Common[T].
-func embeddedName(t ast.Expr) string {
-	switch t := t.(type) {
-	case *ast.StarExpr:
-		return embeddedName(t.X)
-	case *ast.SelectorExpr:
-		return t.Sel.Name
-	case *ast.IndexExpr:
-		return embeddedName(t.X)
-	case *ast.IndexListExpr:
-		return embeddedName(t.X)
-	case *ast.Ident:
-		return t.Name
-	default:
-		return ""
-	}
 }
 
 // ofType returns the description of a type, or nothing.
