@@ -1,6 +1,7 @@
 package kubetest
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,18 +15,27 @@ import (
 func (s *Server) builtins() []*kind {
 	var kinds []*kind
 	tables := map[schema.GroupResource]*table{}
+	traits, hooks := builtinTraits(), builtinHooks()
 	for _, b := range all.Kinds() {
 		if !s.served(b.Descriptor.GroupVersionKind().GroupVersion()) {
 			continue
 		}
-		k := s.builtin(b)
+		gvk := b.Descriptor.GroupVersionKind()
+		strategy := &strategy{selectable: builtinFields(gvk.GroupKind())}
+		traits[gvk.GroupKind()].apply(strategy)
+		if hook := hooks[gvk]; hook != nil {
+			hook(strategy)
+		}
+		k := s.builtin(b, strategy)
 		place := storagePlace(b.Descriptor.GroupResource())
 		if tables[place] == nil {
 			tables[place] = s.store.newTable(place)
 		}
 		k.table = tables[place]
+		k.table.uncollected = strategy.noGarbage
 		kinds = append(kinds, k)
 	}
+	s.store.namespaces = tables[namespaces]
 	return kinds
 }
 
@@ -42,12 +52,12 @@ func storagePlace(r schema.GroupResource) schema.GroupResource {
 	return r
 }
 
-func (s *Server) builtin(b all.Kind) *kind {
+func (s *Server) builtin(b all.Kind, strategy *strategy) *kind {
 	k := &kind{
 		Descriptor:   b.Descriptor,
 		list:         b.Descriptor.Kind + "List",
 		new:          func() runtime.Object { return b.New() },
-		strategy:     builtinStrategy(b.Descriptor.GroupVersionKind()),
+		strategy:     strategy,
 		subresources: map[string]*subresource{},
 	}
 	if slices.Contains(b.Descriptor.Subresources, "status") {
@@ -89,5 +99,14 @@ func builtinSubresource(k *kind, sub all.Subresource) *subresource {
 // builtinHandlers returns what answers requests to a subresource.
 func builtinHandlers(k *kind, name string) map[string]handler { return nil }
 
-// builtinStrategy returns what is particular to a built-in kind.
-func builtinStrategy(gvk schema.GroupVersionKind) *strategy { return &strategy{} }
+// hooks complete the strategy of a built-in kind; they are in a file per API group.
+type hooks map[schema.GroupVersionKind]func(*strategy)
+
+// builtinHooks are the hooks of all groups.
+func builtinHooks() hooks {
+	all := hooks{}
+	for _, group := range []hooks{coreHooks()} {
+		maps.Copy(all, group)
+	}
+	return all
+}

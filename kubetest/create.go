@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -149,7 +150,7 @@ func (rq *request) admitNew(obj runtime.Object) error {
 	if err := rq.admit(obj, nil); err != nil {
 		return err
 	}
-	if k.subresources["status"] != nil {
+	if k.subresources["status"] != nil && !k.strategy.keepsStatus {
 		copyStatus(k.new(), obj)
 	}
 	if k.strategy.generation {
@@ -191,7 +192,7 @@ func (rq *request) validateNew(obj runtime.Object) field.ErrorList {
 	s := rq.kind.strategy
 	var errs field.ErrorList
 	if s.validName != nil {
-		errs = validation.ValidateObjectMetaAccessor(accessor(obj), rq.kind.namespaced(), s.validName, field.NewPath("metadata"))
+		errs = rq.validateMeta(obj)
 	}
 	if s.validate != nil {
 		errs = append(errs, s.validate(rq, obj)...)
@@ -202,10 +203,29 @@ func (rq *request) validateNew(obj runtime.Object) field.ErrorList {
 	return errs
 }
 
+// validateMeta returns what is wrong with the metadata of an object of a kind that has rules
+// for names.
+func (rq *request) validateMeta(obj runtime.Object) field.ErrorList {
+	path := field.NewPath("metadata")
+	m := accessor(obj)
+	errs := validation.ValidateObjectMetaAccessor(m, rq.kind.namespaced(), rq.kind.strategy.validName, path)
+	if rq.kind.strategy.looseFinalizers {
+		return errs
+	}
+	for i, f := range m.GetFinalizers() {
+		if !strings.Contains(f, "/") && f != string(corev1.FinalizerKubernetes) && !isGarbageFinalizer(f) {
+			errs = append(errs, field.Invalid(path.Child("finalizers").Index(i), f, "name is neither a standard finalizer name nor is it fully qualified"))
+		}
+	}
+	return errs
+}
+
 // insert stores obj as a new object.
 func (rq *request) insert(obj runtime.Object) (*object, error) {
 	m := accessor(obj)
-	m.SetResourceVersion("")
+	if v := m.GetResourceVersion(); v != "" && v != "0" {
+		return nil, errors.New("resourceVersion should not be set on objects to be created")
+	}
 	obj, err := canonical(rq.kind.stored(obj), rq.kind)
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
@@ -218,11 +238,11 @@ func (rq *request) insert(obj runtime.Object) (*object, error) {
 		return &object{content: obj, meta: accessor(obj)}, nil
 	}
 	o, err := rq.kind.table.put(k, nil, obj)
-	if errors.Is(err, errExists) {
-		if existing := rq.kind.table.get(k); existing != nil {
-			return nil, rq.alreadyExists(existing)
-		}
-		return rq.insert(obj)
+	switch {
+	case errors.Is(err, errNamespace):
+		return nil, rq.checkNamespace()
+	case errors.Is(err, errExists):
+		return rq.insert(obj) // which finds out who was faster
 	}
 	return o, err
 }

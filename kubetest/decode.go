@@ -73,12 +73,12 @@ func (rq *request) decode(data []byte, f format, into runtime.Object, want schem
 	if err != nil {
 		return nil, decodeError(err, gvk, want, data)
 	}
-	if gv := gvk.GroupVersion(); gv != want.GroupVersion() {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", gv, want.GroupVersion()))
-	}
 	if obj != into {
 		err := fmt.Errorf("converting (%s.%s) to (%s.%s): unknown conversion", gvk.Version, gvk.Kind, internalPackage(want.Group), want.Kind)
 		return nil, decodeError(err, gvk, want, data)
+	}
+	if gv := gvk.GroupVersion(); gv != want.GroupVersion() {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", gv, want.GroupVersion()))
 	}
 	setTypeMeta(obj, schema.GroupVersionKind{})
 	if rq.kind != nil && rq.kind.custom {
@@ -165,7 +165,7 @@ func (t *objectTypes) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
 	if k := t.catalog.byKind[gvk]; k != nil {
 		return k.new(), nil
 	}
-	return nil, runtime.NewNotRegisteredErrForKind("pkg/api/legacyscheme/scheme.go:30", gvk)
+	return nil, runtime.NewNotRegisteredErrForKind("pkg/runtime/scheme.go:111", gvk)
 }
 
 // ObjectKinds implements runtime.ObjectTyper. A decoder asks for the object to decode into only.

@@ -62,7 +62,7 @@ func (rq *request) deleteLive(live *object, options *metav1.DeleteOptions) (*obj
 	if d.pending {
 		return live, false, nil
 	}
-	if !d.graceful && len(d.meta.GetFinalizers()) > 0 {
+	if !d.graceful && !d.held && len(d.meta.GetFinalizers()) > 0 {
 		d.mark()
 	}
 	if d.waits() {
@@ -71,6 +71,14 @@ func (rq *request) deleteLive(live *object, options *metav1.DeleteOptions) (*obj
 	}
 	if rq.dryRun {
 		return live, true, nil
+	}
+	if d.graceful {
+		// The end of the grace period is an update of its own, which watchers see.
+		marked, err := rq.replace(d.content, live)
+		if err != nil {
+			return nil, false, err
+		}
+		live = marked
 	}
 	last, err := rq.kind.table.remove(live.key(), live)
 	return last, true, err

@@ -15,6 +15,7 @@ type deletion struct {
 	graceful bool // the object stays until its grace period is over
 	pending  bool // the object is going already, and nothing changes
 	grace    int64
+	held     bool // the kind has a reason of its own to wait
 }
 
 func newDeletion(rq *request, live *object, options *metav1.DeleteOptions) *deletion {
@@ -25,8 +26,12 @@ func newDeletion(rq *request, live *object, options *metav1.DeleteOptions) *dele
 		options.GracePeriodSeconds = new(int64(1))
 	}
 	d.decide(rq, options)
-	if !d.pending {
-		d.setFinalizers(rq.kind.strategy, options)
+	if d.pending {
+		return d
+	}
+	d.setFinalizers(rq.kind.strategy, options)
+	if hold := rq.kind.strategy.hold; hold != nil {
+		d.held = hold(d.content)
 	}
 	return d
 }
@@ -91,7 +96,7 @@ func (d *deletion) count() {
 }
 
 // waits reports whether the object has to stay for now.
-func (d *deletion) waits() bool { return len(d.meta.GetFinalizers()) > 0 || d.grace > 0 }
+func (d *deletion) waits() bool { return len(d.meta.GetFinalizers()) > 0 || d.grace > 0 || d.held }
 
 // setFinalizers adds or removes what makes the garbage collector act.
 func (d *deletion) setFinalizers(s *strategy, options *metav1.DeleteOptions) {

@@ -2,8 +2,10 @@ package kubetest
 
 import (
 	"net/http"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // ServeHTTP implements [http.Handler]: it answers one request as an API server does.
@@ -18,73 +20,131 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	defer discardBody(r)
-	rt, ok := parseRoute(r.Method, r.URL.Path)
-	if !ok {
-		s.serveOther(w, r)
+	if h := s.others[r.URL.Path]; h != nil {
+		h(w, r)
 		return
 	}
-	k := s.kinds.catalog().byPath[rt.path()]
-	if k == nil {
-		http.NotFound(w, r)
+	rq := &request{ctx: r.Context(), server: s, http: r, query: r.URL.Query(), user: adminUser}
+	var ok bool
+	if rq.route, ok = parseRoute(r.Method, r.URL.Path); ok {
+		rq.kind = s.kinds.catalog().byPath[rq.path()]
+	}
+	if rq.kind == nil {
+		s.serveUnknown(w, rq)
 		return
 	}
-	rq := &request{route: rt, ctx: r.Context(), server: s, http: r, query: r.URL.Query(), kind: k, user: adminUser}
 	if err := rq.answer(w); err != nil {
 		rq.fail(w, err)
 	}
 }
 
-// serveOther answers what is not about objects: discovery, health, version, OpenAPI.
-func (s *Server) serveOther(w http.ResponseWriter, r *http.Request) {
-	if h := s.others[r.URL.Path]; h != nil {
-		h(w, r)
+// serveUnknown answers that there is nothing at a path. A real server has a handler for each
+// built-in group, which does it in JSON.
+func (s *Server) serveUnknown(w http.ResponseWriter, rq *request) {
+	if !s.hasBuiltinGroup(rq.http.URL.Path) {
+		http.NotFound(w, rq.http)
 		return
 	}
-	http.NotFound(w, r)
+	rq.media, _ = negotiate(rq.http, nil)
+	rq.fail(w, errNoResource)
+}
+
+// hasBuiltinGroup reports whether a path is below a group that Kubernetes serves by itself.
+func (s *Server) hasBuiltinGroup(path string) bool {
+	parts := strings.Split(strings.Trim(path, "/"), "/")
+	if parts[0] == "api" {
+		return true
+	}
+	if parts[0] != "apis" || len(parts) < 2 {
+		return false
+	}
+	for _, k := range s.kinds.catalog().kinds {
+		if k.Group == parts[1] && !k.custom {
+			return true
+		}
+	}
+	return false
 }
 
 func (rq *request) answer(w http.ResponseWriter) error {
-	var err error
+	h, err := rq.handler()
+	if err != nil {
+		rq.media, _ = negotiate(rq.http, nil)
+		return err
+	}
 	if rq.media, err = negotiate(rq.http, rq.kind); err != nil {
 		return err
 	}
-	h := rq.handler()
-	if h == nil {
-		return apierrors.NewMethodNotSupported(rq.resourceName(), rq.verb)
+	err = h(w, rq)
+	if rq.verb != verbGet && rq.verb != verbList && rq.verb != verbWatch {
+		rq.server.life.settle()
 	}
-	return h(w, rq)
+	return err
 }
 
-// handler returns what answers the request, nil if nothing does.
-func (rq *request) handler() handler {
-	if rq.subresource != "" {
-		if sub := rq.kind.subresources[rq.subresource]; sub != nil {
-			return sub.handlers[rq.verb]
+var (
+	errNoResource = &statusError{metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound,
+		Message: "the server could not find the requested resource", Details: &metav1.StatusDetails{},
+	}}
+	errNoMethod = &statusError{metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusMethodNotAllowed, Reason: metav1.StatusReasonMethodNotAllowed,
+		Message: "the server does not allow this method on the requested resource", Details: &metav1.StatusDetails{},
+	}}
+)
+
+// handler returns what answers the request.
+func (rq *request) handler() (handler, error) {
+	handlers := rq.handlers()
+	if len(handlers) == 0 {
+		return nil, errNoResource
+	}
+	h := handlers[rq.verb]
+	switch {
+	case h != nil && rq.http.Method != http.MethodHead:
+		return h, nil
+	case rq.kind.custom:
+		return nil, apierrors.NewMethodNotSupported(rq.resourceName(), rq.verb)
+	}
+	return nil, errNoMethod
+}
+
+// handlers returns what answers requests to the path, by verb. It is empty where there is
+// nothing at the path.
+func (rq *request) handlers() map[string]handler {
+	k := rq.kind
+	anywhere := k.namespaced() && rq.namespace == ""
+	switch {
+	case !k.namespaced() && rq.namespace != "" && rq.kind.table != rq.server.store.namespaces:
+		return nil
+	case rq.subresource != "":
+		if sub := k.subresources[rq.subresource]; sub != nil && !anywhere && (rq.rest == "" || sub.hasRest) {
+			return sub.handlers
 		}
 		return nil
-	}
-	if !rq.kind.allows(rq.verb) {
+	case rq.name != "" && anywhere:
 		return nil
+	case rq.name != "":
+		return k.allowed(objectHandlers)
+	case anywhere:
+		return k.allowed(allNamespacesHandlers)
 	}
-	switch rq.verb {
-	case verbGet:
-		return get
-	case verbList:
-		return list
-	case verbWatch:
-		return watchPath
-	case verbCreate:
-		if rq.name == "" {
-			return create
+	return k.allowed(collectionHandlers)
+}
+
+var (
+	objectHandlers        = map[string]handler{verbGet: get, verbUpdate: update, verbPatch: patch, verbDelete: deleteOne, verbWatch: watchPath}
+	collectionHandlers    = map[string]handler{verbList: list, verbWatch: watchPath, verbCreate: create, verbDeleteCollection: deleteCollection}
+	allNamespacesHandlers = map[string]handler{verbList: list, verbWatch: watchPath}
+)
+
+// allowed returns the handlers of verbs that the kind has.
+func (k *kind) allowed(handlers map[string]handler) map[string]handler {
+	allowed := make(map[string]handler, len(handlers))
+	for verb, h := range handlers {
+		if k.allows(verb) {
+			allowed[verb] = h
 		}
-	case verbUpdate:
-		return update
-	case verbPatch:
-		return patch
-	case verbDelete:
-		return deleteOne
-	case verbDeleteCollection:
-		return deleteCollection
 	}
-	return nil
+	return allowed
 }

@@ -43,6 +43,8 @@ type subresource struct {
 	newBody func() runtime.Object
 	// handlers answer requests by verb: get, create, update, patch, connect.
 	handlers map[string]handler
+	// hasRest says that more may follow in the path.
+	hasRest bool
 	// prepare and validate stand in for the hooks of the strategy where an update goes to the
 	// subresource: prepare takes from old what the subresource has no say in.
 	prepare  func(rq *request, obj, old runtime.Object)
@@ -118,11 +120,11 @@ func (r *registry) change(f func(kinds []*kind) []*kind) {
 	r.current.Store(newCatalog(f(r.current.Load().kinds)))
 }
 
-// storedAt returns the kind that objects of a group and resource are stored in, nil if it is
-// not served.
-func (c *catalog) storedAt(resource schema.GroupResource) *kind {
+// storedIn returns the kind whose objects a table holds, in the version of storage; nil if it
+// is not served.
+func (c *catalog) storedIn(t *table) *kind {
 	for _, k := range c.kinds {
-		if k.GroupResource() == resource && k.load == nil {
+		if k.table == t && k.load == nil {
 			return k
 		}
 	}

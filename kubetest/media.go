@@ -4,6 +4,7 @@ import (
 	"errors"
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -68,6 +69,9 @@ func negotiate(r *http.Request, k *kind) (media, error) {
 	if accept == "" {
 		return media{format: formatJSON, pretty: pretty}, nil
 	}
+	if (k == nil || !k.custom) && !producible(accept) {
+		return media{format: formatJSON, pretty: pretty}, errUnavailable
+	}
 	for _, clause := range goautoneg.ParseAccept(accept) {
 		for _, f := range everyFormat {
 			if m, ok := acceptable(clause, f, k); ok {
@@ -78,6 +82,24 @@ func negotiate(r *http.Request, k *kind) (media, error) {
 	}
 	return media{}, notAcceptable(k)
 }
+
+// producible reports whether an Accept header names one of the media types, parameters aside,
+// which the router of a real server looks at first.
+func producible(accept string) bool {
+	for _, clause := range strings.Split(accept, ",") {
+		mediaType, _, _ := strings.Cut(clause, ";")
+		if mediaType = strings.TrimSpace(mediaType); mediaType == "*/*" || slices.Contains(mediaTypes[:], mediaType) {
+			return true
+		}
+	}
+	return false
+}
+
+var errUnavailable = &statusError{metav1.Status{
+	Status: metav1.StatusFailure, Code: http.StatusNotAcceptable, Reason: metav1.StatusReasonNotAcceptable,
+	Message: "406: Not Acceptable\n\nAvailable representations: " + strings.Join(mediaTypes[:], ", "),
+	Details: &metav1.StatusDetails{},
+}}
 
 // acceptable returns the form that clause asks for in format f, if there is that.
 func acceptable(clause goautoneg.Accept, f format, k *kind) (media, bool) {

@@ -1,8 +1,6 @@
 package kubetest
 
 import (
-	"fmt"
-
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
@@ -54,30 +52,4 @@ func (s *selection) matches(o *object) bool {
 		return false
 	}
 	return true
-}
-
-// fieldsOf returns the values of the fields that selectors can use.
-func (k *kind) fieldsOf(o *object) fields.Set {
-	set := fields.Set{}
-	if k.strategy.fields != nil {
-		set = k.strategy.fields(k.convert(o))
-	}
-	set["metadata.name"] = o.meta.GetName()
-	if k.namespaced() {
-		set["metadata.namespace"] = o.meta.GetNamespace()
-	}
-	return set
-}
-
-// fieldLabel checks a field of a selector, and returns its name and value as fieldsOf has them.
-func (k *kind) fieldLabel(label, value string) (string, string, error) {
-	switch {
-	case label == "metadata.name", label == "metadata.namespace":
-		return label, value, nil
-	case k.strategy.fields != nil:
-		if _, ok := k.strategy.fields(k.new())[label]; ok {
-			return label, value, nil
-		}
-	}
-	return "", "", fmt.Errorf("%q is not a known field selector: only %q, %q", label, "metadata.name", "metadata.namespace")
 }

@@ -23,6 +23,7 @@ type Server struct {
 	kinds    registry
 	others   map[string]http.HandlerFunc // by path: what is not about objects
 	handling gate
+	life     *lifecycle
 	network  *network
 	t        testing.TB // of Start; nil otherwise
 
@@ -49,6 +50,7 @@ const (
 func NewServer(opts *Options) (*Server, error) {
 	s := &Server{options: opts.complete(), store: newStore(historyLimit, historyAge), network: newNetwork()}
 	s.ctx, s.stop = context.WithCancel(context.Background())
+	s.life = newLifecycle(s)
 	s.kinds.current.Store(newCatalog(nil))
 	s.kinds.change(func([]*kind) []*kind { return s.builtins() })
 	s.others = map[string]http.HandlerFunc{}

@@ -24,8 +24,10 @@ type store struct {
 
 	mu       sync.RWMutex
 	revision uint64
-	advanced chan struct{} // closed at the next change; nil while nobody waits for one
-	changes  func(*table, event)
+	advanced chan struct{}       // closed at the next change; nil while nobody waits for one
+	changes  func(*table, event) // called with mu held
+
+	namespaces *table // where namespaces are; set before the store is used
 }
 
 // newStore returns an empty store whose tables remember limit changes each, for age.
@@ -37,6 +39,8 @@ func newStore(limit int, age time.Duration) *store {
 var (
 	errExists  = errors.New("the object exists")
 	errChanged = errors.New("the object is not the expected one")
+	// errNamespace says that the namespace of a new object is missing or going.
+	errNamespace = errors.New("the namespace takes no new objects")
 )
 
 // current returns the newest revision.
@@ -79,6 +83,8 @@ func compareKeys(a, b key) int {
 type table struct {
 	store    *store
 	resource schema.GroupResource
+	// uncollected says that the objects have no owners and no dependents that matter.
+	uncollected bool
 
 	// guarded by store.mu
 	slots   map[key]*slot
@@ -131,7 +137,7 @@ func (t *table) get(k key) *object {
 
 // put stores obj in place of expect, which is nil where there may be no object yet, and
 // returns the stored version. It takes obj over, and writes its resource version. It fails
-// with errExists or errChanged.
+// with errExists, errChanged or errNamespace.
 func (t *table) put(k key, expect *object, obj runtime.Object) (*object, error) {
 	st := t.store
 	st.mu.Lock()
@@ -139,6 +145,9 @@ func (t *table) put(k key, expect *object, obj runtime.Object) (*object, error) 
 	s := t.slots[k]
 	if err := s.check(expect); err != nil {
 		return nil, err
+	}
+	if expect == nil && k.namespace != "" && st.stateOfNamespace(k.namespace) != namespaceActive {
+		return nil, errNamespace
 	}
 	st.revision++
 	o := newObject(obj, st.revision)

@@ -3,7 +3,6 @@ package kubetest
 import (
 	"k8s.io/apimachinery/pkg/api/validation/path"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -42,15 +41,20 @@ type strategy struct {
 	// validName says what is wrong with a name, or the beginning of one; nil means that
 	// any element of a path is a name.
 	validName func(name string, prefix bool) []string
-	// fields returns the fields that field selectors can use, besides metadata.name and
-	// metadata.namespace.
-	fields func(obj runtime.Object) fields.Set
+	// selectable is what field selectors can use; nil is the name and the namespace only.
+	selectable *selectable
 	// mayFinish allows an object without finalizers to be removed; nil allows it always.
 	mayFinish func(obj runtime.Object) bool
+	// hold reports whether an object that is to be deleted has to wait for something other than
+	// a grace period or finalizers. It may change obj, and marks it as going.
+	hold func(obj runtime.Object) bool
 	// gracefully decides about an object that is to be deleted: it may set the grace period in
 	// options, and returns whether there is one.
 	gracefully func(rq *request, obj runtime.Object, options *metav1.DeleteOptions) bool
 
+	// looseFinalizers takes finalizers without a domain, as kinds do whose metadata is not
+	// validated by the rules of the core group.
+	looseFinalizers bool
 	// createOnUpdate allows a PUT to create an object.
 	createOnUpdate bool
 	// needsVersion refuses an update without a resource version.
@@ -61,6 +65,8 @@ type strategy struct {
 	returnsDeleted bool
 	// orphans leaves dependents alone unless a deletion says otherwise.
 	orphans bool
+	// keepsStatus lets the status of a new object be what the client sends.
+	keepsStatus bool
 	// noGarbage keeps the finalizers of garbage collection off.
 	noGarbage bool
 }

@@ -329,4 +329,3 @@ func (m *mask) text(s string) string {
 	s = nowPattern.ReplaceAllString(s, "${1}NOW")
 	return rvPattern.ReplaceAllString(s, "${1}RV")
 }
-

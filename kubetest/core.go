@@ -1,0 +1,100 @@
+package kubetest
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// coreHooks are the hooks of the core group.
+func coreHooks() hooks {
+	core := func(kind string) schema.GroupVersionKind { return corev1.SchemeGroupVersion.WithKind(kind) }
+	return hooks{
+		core("Namespace"): namespaceHooks,
+		core("Pod"):       podHooks,
+	}
+}
+
+// on adapts a function for a Go type to any object.
+func on[T any, P interface {
+	*T
+	runtime.Object
+}](f func(P)) func(runtime.Object) {
+	return func(obj runtime.Object) { f(obj.(P)) }
+}
+
+func namespaceHooks(s *strategy) {
+	s.defaults = on(labelNamespace)
+	s.canonicalize = on(labelNamespace)
+	s.prepareCreate = func(_ *request, obj runtime.Object) {
+		ns := obj.(*corev1.Namespace)
+		ns.Status = corev1.NamespaceStatus{Phase: corev1.NamespaceActive}
+		if !slices.Contains(ns.Spec.Finalizers, corev1.FinalizerKubernetes) {
+			ns.Spec.Finalizers = append(ns.Spec.Finalizers, corev1.FinalizerKubernetes)
+		}
+	}
+	s.prepareUpdate = func(_ *request, obj, old runtime.Object) {
+		obj.(*corev1.Namespace).Spec.Finalizers = old.(*corev1.Namespace).Spec.Finalizers
+	}
+	s.admitDelete = func(rq *request, obj runtime.Object) error {
+		switch name := accessor(obj).GetName(); name {
+		case metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic:
+			return apierrors.NewForbidden(namespaces, name, errors.New("this namespace may not be deleted"))
+		}
+		return nil
+	}
+	s.hold = holdNamespace
+	s.mayFinish = func(obj runtime.Object) bool { return len(obj.(*corev1.Namespace).Spec.Finalizers) == 0 }
+}
+
+// holdNamespace has a namespace wait until its content is gone.
+func holdNamespace(obj runtime.Object) bool {
+	ns := obj.(*corev1.Namespace)
+	if len(ns.Spec.Finalizers) == 0 {
+		return false
+	}
+	if ns.DeletionTimestamp == nil {
+		ns.DeletionTimestamp = new(metav1.NewTime(time.Now()))
+		ns.Status.Phase = corev1.NamespaceTerminating
+	}
+	return true
+}
+
+// labelNamespace labels a namespace with its name.
+func labelNamespace(ns *corev1.Namespace) {
+	if ns.Name == "" {
+		return
+	}
+	if ns.Labels == nil {
+		ns.Labels = map[string]string{}
+	}
+	ns.Labels[corev1.LabelMetadataName] = ns.Name
+}
+
+func podHooks(s *strategy) { s.gracefully = podGracefully }
+
+// podGracefully gives a pod that may be running the time that it asks for.
+func podGracefully(_ *request, obj runtime.Object, options *metav1.DeleteOptions) bool {
+	pod := obj.(*corev1.Pod)
+	period := int64(0)
+	switch {
+	case options.GracePeriodSeconds != nil:
+		period = *options.GracePeriodSeconds
+	case pod.Spec.TerminationGracePeriodSeconds != nil:
+		period = *pod.Spec.TerminationGracePeriodSeconds
+	}
+	if pod.Spec.NodeName == "" || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
+		period = 0
+	}
+	if period < 0 {
+		period = 1
+	}
+	options.GracePeriodSeconds = &period
+	return true
+}
