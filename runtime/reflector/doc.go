@@ -45,7 +45,7 @@
 // Objects are kept as the bytes that the server sent, without managedFields and kubectl's
 // last-applied annotation, and decoded for each [Store.Get]: the caller gets a copy of its
 // own, nobody can spoil the cache, and what is not read costs no more than its bytes and about
-// 40 more. [Reflector.Modify] drops what nobody needs; [Options.Decoded] trades memory for time.
+// 200 more. [Reflector.Modify] drops what nobody needs; [Options.Decoded] trades memory for time.
 //
 // # What readers see
 //
