@@ -97,6 +97,9 @@ func TestReadSource(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, name := range names {
+			if strings.Contains(name, "generated") {
+				continue // long, and all the same
+			}
 			files++
 			text, err := os.ReadFile(name)
 			if err != nil {
