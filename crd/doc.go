@@ -131,8 +131,8 @@
 //
 // An unknown word, a word that means nothing for the type, a bound above its counterpart, a
 // default that its own constraints refuse, a list key that is not required: each is an error
-// that names the Go field, and all errors of a kind are reported at once. So the API server
-// never has to refuse a definition.
+// that names the Go field, and all errors of a kind are reported at once. The API server is to
+// have nothing left to refuse.
 //
 // # What a tag cannot say
 //
