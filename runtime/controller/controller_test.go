@@ -139,6 +139,9 @@ func TestControllerFilterHoldsBackChanges(t *testing.T) {
 		time.Sleep(time.Second)
 		w.Send("DELETED", r.object("a", size(2)))
 		time.Sleep(time.Second)
+		if synctest.Wait(); len(ctl.engine.filter.passed) != 0 {
+			t.Error("the filter remembers an object that is gone")
+		}
 		w.Send("ADDED", r.object("a", size(2), func(w *widget) { w.UID = "other" }))
 		r.want(t,
 			"0s a size 1 (object found, attempt 1)",
