@@ -268,6 +268,6 @@ func (e Endpoint) encode(obj any, info *resource.Info) (body []byte, contentType
 		body, err = codec.EncodeProtobuf(obj, info.APIVersion(), info.Kind)
 		return body, mediaProtobuf, err
 	}
-	body, err = codec.EncodeJSON(obj)
+	body, err = codec.EncodeObject(obj, info.APIVersion(), info.Kind)
 	return body, mediaJSON, err
 }

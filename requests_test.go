@@ -24,6 +24,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // recorder answers every request alike and keeps the last one.
@@ -131,6 +132,20 @@ func TestRequests(t *testing.T) {
 			}{7}), nil))
 		}, "POST /apis/kube.rs/v1/namespaces/ns/hacks", acceptJSON,
 			`{"kind":"Hack","apiVersion":"kube.rs/v1","metadata":{"name":"h"},"spec":{"num":7}}`, "application/json"},
+		{"create without a type", func(c *kube.Client) error {
+			return drop(c.Namespaced(hacks, "ns").Create(ctx, &hack{ObjectMeta: name}, nil))
+		}, "POST /apis/kube.rs/v1/namespaces/ns/hacks", "",
+			`{"kind":"Hack","apiVersion":"kube.rs/v1","metadata":{"name":"n"},"spec":{"num":0}}`, "application/json"},
+		{"create a dynamic object without a type", func(c *kube.Client) error {
+			kind := resource.Dynamic(resource.Info{Group: "kube.rs", Version: "v1", Kind: "Hack"}, resource.NamespaceScoped)
+			obj := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "n"}}}
+			return drop(c.Namespaced(kind, "ns").Create(ctx, obj, nil))
+		}, "POST /apis/kube.rs/v1/namespaces/ns/hacks", "",
+			`{"kind":"Hack","apiVersion":"kube.rs/v1","metadata":{"name":"n"}}`, "application/json"},
+		{"replace a scale without a type", func(c *kube.Client) error {
+			return drop(c.Namespaced(apps.Deployments, "ns").Scale().Replace(ctx, "d", &kube.Scale{Spec: kube.ScaleSpec{Replicas: 2}}, nil))
+		}, "PUT /apis/apps/v1/namespaces/ns/deployments/d/scale", "",
+			`{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{},"spec":{"replicas":2}}`, "application/json"},
 		{"create a role", func(c *kube.Client) error {
 			return drop(c.Namespaced(rbac.Roles, "ns").Create(ctx, &rbacv1.Role{ObjectMeta: name}, &kube.CreateOptions{DryRun: true, FieldManager: "me", FieldValidation: kube.FieldValidationStrict}))
 		}, "POST /apis/rbac.authorization.k8s.io/v1/namespaces/ns/roles?dryRun=All&fieldManager=me&fieldValidation=Strict", "", "", "application/vnd.kubernetes.protobuf"},
@@ -230,6 +245,45 @@ func TestRequests(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// configMapConfiguration has the shape of a generated apply configuration.
+type configMapConfiguration struct {
+	Kind       *string `json:"kind,omitempty"`
+	APIVersion *string `json:"apiVersion,omitempty"`
+	Metadata   struct {
+		Name      *string `json:"name,omitempty"`
+		Namespace *string `json:"namespace,omitempty"`
+	} `json:"metadata,omitempty"`
+	Data      map[string]string `json:"data,omitempty"`
+	Immutable *bool             `json:"immutable,omitempty"`
+}
+
+func (configMapConfiguration) IsApplyConfiguration() {}
+
+func TestApplyConfiguration(t *testing.T) {
+	config := &configMapConfiguration{Data: map[string]string{"k": ""}, Immutable: new(bool)}
+	name, namespace := "n", "there"
+	config.Metadata.Name = &name
+	rec, client := recording(t, "https://c")
+	if err := drop(client.Namespaced(core.ConfigMaps, "ns").ApplyConfiguration(t.Context(), config, "me", nil)); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"n"},"data":{"k":""},"immutable":false}`
+	if rec.request.URL.Path != "/api/v1/namespaces/ns/configmaps/n" || !sameJSON(t, rec.body, []byte(want)) {
+		t.Errorf("%s %s, want %s", rec.request.URL, rec.body, want)
+	}
+	config.Metadata.Namespace = &namespace
+	if err := drop(client.All(core.ConfigMaps).ApplyConfiguration(t.Context(), config, "me", nil)); err != nil {
+		t.Fatal(err)
+	}
+	if want := "/api/v1/namespaces/there/configmaps/n"; rec.request.URL.Path != want {
+		t.Errorf("%s, want %s", rec.request.URL, want)
+	}
+	config.Metadata.Name = nil
+	if err := drop(client.All(core.ConfigMaps).ApplyConfiguration(t.Context(), config, "me", nil)); err == nil || !strings.Contains(err.Error(), "name is empty") {
+		t.Errorf("a configuration without a name: %v", err)
 	}
 }
 
