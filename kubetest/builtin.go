@@ -14,7 +14,7 @@ import (
 // builtins returns the kinds that Kubernetes serves by itself, with empty tables.
 func (s *Server) builtins() []*kind {
 	var kinds []*kind
-	tables := map[schema.GroupResource]*table{}
+	stored := map[schema.GroupResource]*kind{} // the first kind of each resource, which is the preferred version
 	traits, hooks := builtinTraits(), builtinHooks()
 	for _, b := range all.Kinds() {
 		if !s.served(b.Descriptor.GroupVersionKind().GroupVersion()) {
@@ -28,14 +28,16 @@ func (s *Server) builtins() []*kind {
 		}
 		k := s.builtin(b, strategy)
 		place := storagePlace(b.Descriptor.GroupResource())
-		if tables[place] == nil {
-			tables[place] = s.store.newTable(place)
+		if storage := stored[place]; storage != nil {
+			c := builtinConversion(k, storage)
+			k.table, k.storage, k.load, k.store = storage.table, storage, c.load, c.store
+		} else {
+			k.table, stored[place] = s.store.newTable(place), k
+			k.table.uncollected = strategy.noGarbage
 		}
-		k.table = tables[place]
-		k.table.uncollected = strategy.noGarbage
 		kinds = append(kinds, k)
 	}
-	s.store.namespaces = tables[namespaces]
+	s.store.namespaces = stored[namespaces].table
 	return kinds
 }
 

@@ -209,9 +209,15 @@ func (rq *request) validateMeta(obj runtime.Object) field.ErrorList {
 	path := field.NewPath("metadata")
 	m := accessor(obj)
 	errs := validation.ValidateObjectMetaAccessor(m, rq.kind.namespaced(), rq.kind.strategy.validName, path)
-	if rq.kind.strategy.looseFinalizers {
-		return errs
+	if !rq.kind.strategy.looseFinalizers {
+		errs = append(errs, checkFinalizers(m, path)...)
 	}
+	return errs
+}
+
+// checkFinalizers refuses finalizers that are neither Kubernetes' own nor have a domain.
+func checkFinalizers(m metav1.Object, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
 	for i, f := range m.GetFinalizers() {
 		if !strings.Contains(f, "/") && f != string(corev1.FinalizerKubernetes) && !isGarbageFinalizer(f) {
 			errs = append(errs, field.Invalid(path.Child("finalizers").Index(i), f, "name is neither a standard finalizer name nor is it fully qualified"))
@@ -273,7 +279,12 @@ func canonical(obj runtime.Object, k *kind) (runtime.Object, error) {
 }
 
 // newStored returns an empty object in the version of storage.
-func (k *kind) newStored() runtime.Object { return k.stored(k.new()) }
+func (k *kind) newStored() runtime.Object {
+	if k.storage != nil {
+		return k.storage.new()
+	}
+	return k.new()
+}
 
 // managerOf returns the field manager of a client that names none: its program.
 func managerOf(userAgent string) string {

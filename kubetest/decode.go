@@ -65,7 +65,8 @@ func (rq *request) decodeBody(into runtime.Object, gvk schema.GroupVersionKind) 
 // treated as the fieldValidation parameter says.
 func (rq *request) decode(data []byte, f format, into runtime.Object, want schema.GroupVersionKind) (runtime.Object, error) {
 	strict := rq.validation != metav1.FieldValidationIgnore
-	obj, gvk, err := rq.server.decoder(f, strict, into, want).Decode(data, &want, into)
+	types := &objectTypes{catalog: rq.server.kinds.catalog(), into: into, want: want}
+	obj, gvk, err := decoder(f, strict, types).Decode(data, &want, into)
 	if strictErr, ok := runtime.AsStrictDecodingError(err); ok && obj != nil && rq.validation != metav1.FieldValidationStrict {
 		rq.warnUnknown(strictErr.Errors())
 		err = nil
@@ -143,27 +144,26 @@ func summary(data []byte) string {
 	return show(data)
 }
 
-// decoder returns a decoder of objects into into, an object of kind want.
-func (s *Server) decoder(f format, strict bool, into runtime.Object, want schema.GroupVersionKind) runtime.Decoder {
-	types := &objectTypes{catalog: s.kinds.catalog(), into: into, want: want}
+// decoder returns a decoder of a format.
+func decoder(f format, strict bool, types *objectTypes) runtime.Decoder {
 	if f == formatProtobuf {
 		return protobuf.NewSerializer(types, types)
 	}
 	return json.NewSerializerWithOptions(json.DefaultMetaFactory, types, types, json.SerializerOptions{Yaml: f == formatYAML, Strict: strict})
 }
 
-// objectTypes finds the Go types of kinds for a decoder: those of served kinds, and that of
-// the object to decode into.
+// objectTypes finds the Go types of kinds for a decoder: that of the object to decode into, and
+// those of served kinds, so that an error can tell what came in place of it.
 type objectTypes struct {
-	catalog *catalog
+	catalog *catalog // nil for none
 	into    runtime.Object
 	want    schema.GroupVersionKind
 }
 
 // New implements runtime.ObjectCreater.
 func (t *objectTypes) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
-	if k := t.catalog.byKind[gvk]; k != nil {
-		return k.new(), nil
+	if t.catalog != nil && t.catalog.byKind[gvk] != nil {
+		return t.catalog.byKind[gvk].new(), nil
 	}
 	return nil, runtime.NewNotRegisteredErrForKind("pkg/runtime/scheme.go:111", gvk)
 }
@@ -175,7 +175,7 @@ func (t *objectTypes) ObjectKinds(runtime.Object) ([]schema.GroupVersionKind, bo
 
 // Recognizes implements runtime.ObjectTyper.
 func (t *objectTypes) Recognizes(gvk schema.GroupVersionKind) bool {
-	return gvk == t.want || t.catalog.byKind[gvk] != nil
+	return gvk == t.want || t.catalog != nil && t.catalog.byKind[gvk] != nil
 }
 
 // discardBody reads what is left of a body, without which a connection cannot be used again.

@@ -89,12 +89,31 @@ func (rq *request) checkPreconditions(live *object, p *metav1.Preconditions) err
 		return nil
 	}
 	name := live.meta.GetName()
+	if rq.kind.table == rq.server.store.namespaces {
+		return rq.checkNamespacePreconditions(live, p)
+	}
 	gr := schema.GroupResource{Group: rq.kind.Group, Resource: rq.kind.Kind}
 	if uid := live.meta.GetUID(); p.UID != nil && *p.UID != uid {
 		return apierrors.NewConflict(gr, name, fmt.Errorf("the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated", *p.UID, uid))
 	}
 	if version := live.meta.GetResourceVersion(); p.ResourceVersion != nil && *p.ResourceVersion != version {
 		return apierrors.NewConflict(gr, name, fmt.Errorf("the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The object might have been modified", *p.ResourceVersion, version))
+	}
+	return nil
+}
+
+// checkNamespacePreconditions has the words of the registry of namespaces, which deletes in a
+// way of its own.
+func (rq *request) checkNamespacePreconditions(live *object, p *metav1.Preconditions) error {
+	failed := func(what string, want, have any) error {
+		return apierrors.NewConflict(namespaces, live.meta.GetName(),
+			fmt.Errorf("Precondition failed: %[1]s in precondition: %[2]v, %[1]s in object meta: %[3]v", what, want, have))
+	}
+	switch {
+	case p.UID != nil && *p.UID != live.meta.GetUID():
+		return failed("UID", *p.UID, live.meta.GetUID())
+	case p.ResourceVersion != nil && *p.ResourceVersion != live.meta.GetResourceVersion():
+		return failed("ResourceVersion", *p.ResourceVersion, live.meta.GetResourceVersion())
 	}
 	return nil
 }

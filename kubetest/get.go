@@ -7,11 +7,12 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // get answers with one object.
 func get(w http.ResponseWriter, rq *request) error {
-	if export, err := strconv.ParseBool(rq.query.Get("export")); err == nil && export {
+	if values := rq.query["export"]; len(values) > 0 && values[0] != "false" && values[0] != "0" {
 		return apierrors.NewBadRequest("the export parameter, deprecated since v1.14, is no longer supported")
 	}
 	o := &metav1.GetOptions{}
@@ -39,7 +40,7 @@ func parseRevision(s string) (uint64, error) {
 	}
 	revision, err := strconv.ParseUint(s, 10, 64)
 	if err != nil {
-		return 0, apierrors.NewBadRequest(err.Error())
+		return 0, field.Invalid(field.NewPath("resourceVersion"), s, err.Error())
 	}
 	return revision, nil
 }

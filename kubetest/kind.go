@@ -26,8 +26,10 @@ type kind struct {
 	new func() runtime.Object
 	// custom says that objects are *unstructured.Unstructured and JSON only.
 	custom bool
+	// storage is the kind in the version that objects are stored in; nil is this one.
+	storage *kind
 	// load converts the content of a stored object, which it may change and keep, to this version, and
-	// store does the reverse. Nil means that this is the version that objects are stored in.
+	// store does the reverse. They are nil where storage is.
 	load, store func(runtime.Object) runtime.Object
 
 	strategy     *strategy

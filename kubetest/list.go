@@ -2,7 +2,7 @@ package kubetest
 
 import (
 	"encoding/base64"
-	"encoding/json/v2"
+	"encoding/json" // whose errors a real server has
 	"errors"
 	"fmt"
 	"net/http"
@@ -65,8 +65,11 @@ func (rq *request) listFrom(o *internalversion.ListOptions, s *selection) (key, 
 		return decodeContinue(o.Continue, s.namespace)
 	}
 	revision, err := parseRevision(o.ResourceVersion)
-	if err != nil || revision == 0 {
-		return key{}, 0, err
+	if err != nil {
+		return key{}, 0, apierrors.NewBadRequest("invalid resource version: " + err.Error())
+	}
+	if revision == 0 {
+		return key{}, 0, nil
 	}
 	exact := o.ResourceVersionMatch == metav1.ResourceVersionMatchExact || o.ResourceVersionMatch == "" && o.Limit > 0
 	if err := rq.waitFor(revision); err != nil {
@@ -99,9 +102,9 @@ type continueToken struct {
 // encodeContinue returns the token of a list that goes on after a key, at a revision; zero is
 // the newest one.
 func encodeContinue(revision uint64, namespace string, after key) string {
-	start := after.name + "\x00"
+	start := "/" + after.name + "\x00"
 	if namespace == "" && after.namespace != "" {
-		start = after.namespace + "/" + start
+		start = "/" + after.namespace + start
 	}
 	token := continueToken{Version: "meta.k8s.io/v1", Revision: int64(revision), Start: start}
 	if revision == 0 {

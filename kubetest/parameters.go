@@ -100,15 +100,12 @@ func (rq *request) decodeDeleteOptions(body []byte, into *metav1.DeleteOptions) 
 		return err
 	}
 	want := schema.GroupVersionKind{Version: "v1", Kind: "DeleteOptions"}
-	obj, gvk, err := rq.server.decoder(f, false, into, want).Decode(body, &want, into)
+	_, gvk, err := decoder(f, false, &objectTypes{into: into, want: want}).Decode(body, &want, into)
 	if err != nil && gvk != nil && gvk.Kind == want.Kind {
-		obj, _, err = rq.server.decoder(f, false, into, *gvk).Decode(body, gvk, into)
+		_, _, err = decoder(f, false, &objectTypes{into: into, want: *gvk}).Decode(body, gvk, into)
 	}
 	if err != nil {
 		return apierrors.NewBadRequest(err.Error())
-	}
-	if obj != runtime.Object(into) {
-		return apierrors.NewBadRequest("decoded object cannot be converted to DeleteOptions")
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ func (rq *request) respond(w http.ResponseWriter, code int, o *object) error {
 		return rq.respondTable(w, code, []*object{o}, metav1.ListMeta{ResourceVersion: o.meta.GetResourceVersion()})
 	}
 	if rq.media.as == asMetadataList {
-		return notAConversion("you requested PartialObjectMetadataList, but the requested object is not a list (%T)", o.content)
+		return notAConversion("you requested PartialObjectMetadataList, but the requested object is not a list (%s)", rq.kind.internalType(""))
 	}
 	data, err := rq.kind.document(o, rq.media)
 	if err != nil {
@@ -33,7 +33,7 @@ func (rq *request) respondList(w http.ResponseWriter, items []*object, meta meta
 		return rq.respondTable(w, http.StatusOK, items, meta)
 	}
 	if rq.media.as == asMetadata {
-		return notAConversion("you requested PartialObjectMetadata, but the requested object is a list (*%s)", rq.kind.list)
+		return notAConversion("you requested PartialObjectMetadata, but the requested object is a list (%s)", rq.kind.internalType("List"))
 	}
 	l := listOf{kind: rq.kind, meta: meta, items: items}
 	data, err := l.encode(rq.media)
@@ -42,6 +42,14 @@ func (rq *request) respondList(w http.ResponseWriter, items []*object, meta meta
 	}
 	rq.write(w, http.StatusOK, data)
 	return nil
+}
+
+// internalType is the Go type that objects have inside a real server.
+func (k *kind) internalType(suffix string) string {
+	if k.custom {
+		return "*unstructured.Unstructured" + suffix
+	}
+	return "*" + internalPackage(k.Group) + "." + k.Kind + suffix
 }
 
 // respondBody answers with an object that is no object of the request's kind, such as the

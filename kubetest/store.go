@@ -97,11 +97,11 @@ type table struct {
 // slot is the place of one object, with the versions of it that can still be read.
 type slot struct {
 	key      key
-	versions []version // ascending; the last one is the state of now
+	versions []state // ascending; the last one is the state of now
 }
 
-// version is the state of an object from a revision on; a nil object is none.
-type version struct {
+// state is what an object is from a revision on; a nil object is none.
+type state struct {
 	revision uint64
 	object   *object
 }
@@ -205,7 +205,7 @@ func (s *slot) compare(k key) int { return compareKeys(s.key, k) }
 
 // record makes ev the newest change. The caller holds store.mu.
 func (t *table) record(s *slot, ev event) {
-	v := version{revision: ev.revision, object: ev.object}
+	v := state{revision: ev.revision, object: ev.object}
 	if ev.deleted {
 		v.object = nil
 	}

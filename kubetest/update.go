@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validation"
@@ -27,6 +29,9 @@ func update(w http.ResponseWriter, rq *request) error {
 	m := accessor(obj)
 	if err := rq.setNamespace(m); err != nil {
 		return err
+	}
+	if m.GetName() == "" {
+		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: name must be provided", rq.name))
 	}
 	if m.GetName() != rq.name {
 		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", m.GetName(), rq.name))
@@ -90,6 +95,7 @@ func (rq *request) modifyMissing(mod modification) (*object, error) {
 	}
 	m := accessor(obj)
 	wipe(m)
+	m.SetResourceVersion("")
 	fillSystemFields(m)
 	if err := rq.admitNew(obj); err != nil {
 		return nil, err
@@ -97,9 +103,22 @@ func (rq *request) modifyMissing(mod modification) (*object, error) {
 	return rq.insert(obj)
 }
 
+// storageKey is where a real server has the object in etcd.
+func (rq *request) storageKey() string {
+	place := rq.resource
+	if rq.kind.custom {
+		place = rq.group + "/" + place
+	}
+	if rq.kind.namespaced() {
+		place += "/" + rq.namespace
+	}
+	return "/registry/" + place + "/" + rq.name
+}
+
 func (rq *request) wrongUID(want, have types.UID) error {
 	return apierrors.NewConflict(rq.resourceName(), rq.name,
-		fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", want, have))
+		fmt.Errorf("StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: %v, UID in object meta: %v",
+			rq.storageKey(), want, have))
 }
 
 // modifyLive changes an object that exists.
@@ -133,7 +152,7 @@ func (rq *request) checkVersion(m, live metav1.Object) error {
 	case version == "" || version == "0":
 		m.SetResourceVersion(live.GetResourceVersion())
 	case version != live.GetResourceVersion():
-		if _, err := parseRevision(version); err != nil {
+		if _, err := strconv.ParseUint(version, 10, 64); err != nil {
 			return err
 		}
 		return rq.outdated()
@@ -207,6 +226,9 @@ func (rq *request) validateChanged(obj, old runtime.Object) field.ErrorList {
 	m := accessor(obj)
 	errs := validation.ValidateObjectMetaAccessor(m, rq.kind.namespaced(), pathName, path)
 	errs = append(errs, validation.ValidateObjectMetaAccessorUpdate(m, accessor(old), path)...)
+	if !rq.kind.strategy.looseFinalizers {
+		errs = append(errs, checkFinalizers(m, path)...)
+	}
 	validate := rq.kind.strategy.validateUpdate
 	if sub := rq.kind.subresources[rq.subresource]; sub != nil {
 		validate = sub.validate
@@ -214,7 +236,19 @@ func (rq *request) validateChanged(obj, old runtime.Object) field.ErrorList {
 	if validate != nil {
 		errs = append(errs, validate(rq, obj, old)...)
 	}
-	return errs
+	return withoutDuplicates(errs)
+}
+
+// withoutDuplicates drops errors that say what another one has said: the metadata is validated
+// by more than one rule.
+func withoutDuplicates(errs field.ErrorList) field.ErrorList {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(errs, func(err *field.Error) bool {
+		text := err.Error()
+		again := seen[text]
+		seen[text] = true
+		return again
+	})
 }
 
 // replace stores obj in place of live. An object that was only waiting for its finalizers to
