@@ -20,20 +20,21 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	defer discardBody(r)
-	if h := s.others[r.URL.Path]; h != nil {
-		h(w, r)
-		return
-	}
 	rq := &request{ctx: r.Context(), server: s, http: r, query: r.URL.Query(), user: adminUser}
 	var ok bool
 	if rq.route, ok = parseRoute(r.Method, r.URL.Path); ok {
 		rq.kind = s.kinds.catalog().byPath[rq.path()]
 	}
+	answer := rq.answer
 	if rq.kind == nil {
-		s.serveUnknown(w, rq)
-		return
+		h := s.endpoint(r.URL.Path)
+		if h == nil {
+			s.serveUnknown(w, rq)
+			return
+		}
+		answer = func(w http.ResponseWriter) error { return h(w, rq) }
 	}
-	if err := rq.answer(w); err != nil {
+	if err := answer(w); err != nil {
 		rq.fail(w, err)
 	}
 }

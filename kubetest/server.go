@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,14 +19,14 @@ import (
 // Server is an API server in memory. Make one with [Start] or [NewServer]. Its methods are
 // safe for concurrent use.
 type Server struct {
-	options  *Options
-	store    *store
-	kinds    registry
-	others   map[string]http.HandlerFunc // by path: what is not about objects
-	handling gate
-	life     *lifecycle
-	network  *network
-	t        testing.TB // of Start; nil otherwise
+	options    *Options
+	store      *store
+	kinds      registry
+	discovered atomic.Pointer[discovery]
+	handling   gate
+	life       *lifecycle
+	network    *network
+	t          testing.TB // of Start; nil otherwise
 
 	stop context.CancelFunc // ends what Go runs
 	ctx  context.Context
@@ -53,7 +54,6 @@ func NewServer(opts *Options) (*Server, error) {
 	s.life = newLifecycle(s)
 	s.kinds.current.Store(newCatalog(nil))
 	s.kinds.change(func([]*kind) []*kind { return s.builtins() })
-	s.others = map[string]http.HandlerFunc{}
 	if err := s.preload(); err != nil {
 		s.Close()
 		return nil, fmt.Errorf("kubetest: %w", err)
