@@ -89,8 +89,8 @@ func envelope(gvk schema.GroupVersionKind, message []byte) ([]byte, error) {
 
 const protobufMagic = "k8s\x00"
 
-// typed returns a JSON object with apiVersion and kind in front.
-func typed(gvk schema.GroupVersionKind, element []byte) []byte {
+// withTypeMeta returns a JSON object with apiVersion and kind in front.
+func withTypeMeta(gvk schema.GroupVersionKind, element []byte) []byte {
 	apiVersion, kind := gvk.ToAPIVersionAndKind()
 	data := make([]byte, 0, len(element)+len(apiVersion)+len(kind)+32)
 	data = append(data, `{"kind":"`...)
@@ -118,7 +118,7 @@ func (k *kind) document(o *object, m media) ([]byte, error) {
 		return envelope(gvk, data)
 	}
 	if !k.custom || m.metadataOnly() {
-		data = typed(gvk, data)
+		data = withTypeMeta(gvk, data)
 	}
 	return m.finish(data)
 }
@@ -238,7 +238,7 @@ func (l *listOf) itemsJSON(m media) ([]byte, error) {
 			items = append(items, ',')
 		}
 		if m.metadataOnly() {
-			item = typed(schema.GroupVersionKind{Group: metav1.GroupName, Version: m.asVersion, Kind: asMetadata}, item)
+			item = withTypeMeta(schema.GroupVersionKind{Group: metav1.GroupName, Version: m.asVersion, Kind: asMetadata}, item)
 		}
 		items = append(items, item...)
 	}
