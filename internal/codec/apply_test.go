@@ -303,6 +303,25 @@ func TestEncodeApplyOfWhatIsSentAsIs(t *testing.T) {
 	}
 }
 
+func TestEncodeApplyIsDeterministic(t *testing.T) {
+	data := make(map[string]string)
+	var members []string
+	for c := 'a'; c <= 'z'; c++ {
+		data[string(c)] = "v"
+		members = append(members, `"`+string(c)+`":"v"`)
+	}
+	want := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x"},"data":{` + strings.Join(members, ",") + `}}`
+	for range 10 {
+		got, err := EncodeApply(&corev1.ConfigMap{ObjectMeta: named, Data: data}, "v1", "ConfigMap", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, string(got)); diff != "" {
+			t.Fatalf("-want +got:\n%s", diff)
+		}
+	}
+}
+
 func TestEncodeApplyRefuses(t *testing.T) {
 	loop := &looped{}
 	loop.Next = loop

@@ -7,7 +7,6 @@ import (
 	"hash/maphash"
 	"reflect"
 	"strconv"
-	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -144,10 +143,8 @@ func (r *dynamicReader) text() (string, error) {
 // number keeps what fits as an int64 and makes a float64 of the rest, by the rule of
 // sigs.k8s.io/json.
 func (r *dynamicReader) number(s string) (any, error) {
-	if !strings.Contains(s, ".") {
-		if i, err := strconv.ParseInt(s, 10, 64); err == nil {
-			return i, nil
-		}
+	if i, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return i, nil
 	}
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil {

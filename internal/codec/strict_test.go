@@ -43,6 +43,9 @@ func TestDecodeStrict(t *testing.T) {
 			if test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 				t.Errorf("error is  %v\nit lacks %s", err, test.want)
 			}
+			if err != nil && strings.Count(err.Error(), " field ") != strings.Count(test.want, " field ") {
+				t.Errorf("error has more than %s: %v", test.want, err)
+			}
 		})
 	}
 }

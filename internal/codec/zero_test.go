@@ -61,6 +61,8 @@ func TestEncodeApplyZero(t *testing.T) {
 			`{"metadata":{"name":"x"},"spec":{"map":{"a.b/c":{"name":"p"},"d":{"name":"q"}},"numbers":{"7":{"name":""}},"pointers":[null,{"name":"r"}]}}`},
 		{"a zero struct of a custom type has what its tags say", &gadget{ObjectMeta: named}, []string{"spec.nested", "status.conditions"},
 			`{"metadata":{"name":"x"},"spec":{"nested":{"count":0}},"status":{"conditions":[]}}`},
+		{"a struct and what is in it", deploymentOf(), []string{"spec.strategy.type", "spec.strategy", "spec.strategy.rollingUpdate"},
+			`{"metadata":{"name":"x"},"spec":{"strategy":{"type":"","rollingUpdate":{}}}}`},
 		{"promoted fields", &gadget{ObjectMeta: named}, []string{"spec.owner", "spec.region", "spec.named.title"},
 			`{"metadata":{"name":"x"},"spec":{"owner":"","region":"","named":{"title":""}}}`},
 		{"a number that is written as text", &gadget{ObjectMeta: named}, []string{"spec.port", "spec.label"},
