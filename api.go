@@ -163,6 +163,9 @@ func (e Endpoint) exchangeOrStatus(ctx context.Context, r *request, kind payload
 		return false, e.fail(r, err)
 	}
 	isStatus, err = decode(resp, kind, into)
+	if err == nil {
+		e.wrote(ctx, r, into, isStatus)
+	}
 	return isStatus, e.fail(r, err)
 }
 
@@ -297,7 +300,8 @@ func (e Endpoint) deleteCollection(ctx context.Context, list *ListOptions, opts 
 	return e.sendDelete(ctx, r, opts, err)
 }
 
-// sendDelete sends a deletion. The answer, a Status or what was deleted, is not read.
+// sendDelete sends a deletion. The answer, a Status or what was deleted, is read for those who
+// observe writes.
 func (e Endpoint) sendDelete(ctx context.Context, r *request, opts *DeleteOptions, err error) error {
 	r.accept = e.accept(asMetadata)
 	if err != nil {
@@ -315,5 +319,5 @@ func (e Endpoint) sendDelete(ctx context.Context, r *request, opts *DeleteOption
 	if err != nil {
 		return e.fail(r, err)
 	}
-	return e.fail(r, readBody(resp, func([]byte) error { return nil }))
+	return e.fail(r, e.readDeleted(ctx, r, opts != nil && opts.DryRun, resp))
 }
