@@ -23,7 +23,7 @@ func get(w http.ResponseWriter, rq *request) error {
 	if err != nil {
 		return err
 	}
-	if err := rq.waitFor(revision); err != nil {
+	if err := rq.waitFor(revision, patience); err != nil {
 		return err
 	}
 	obj := rq.kind.table.get(key{rq.objectNamespace(), rq.name})
@@ -49,7 +49,7 @@ func parseRevision(s string) (uint64, error) {
 const patience = 3 * time.Second
 
 // waitFor returns once the server is at a revision or newer.
-func (rq *request) waitFor(revision uint64) error {
+func (rq *request) waitFor(revision uint64, patience time.Duration) error {
 	var timeout <-chan time.Time
 	for {
 		current, advanced := rq.server.store.wait()
@@ -67,6 +67,8 @@ func (rq *request) waitFor(revision uint64) error {
 			return tooLarge(revision, current)
 		case <-rq.ctx.Done():
 			return rq.ctx.Err()
+		case <-rq.server.down():
+			return errDown
 		}
 	}
 }

@@ -72,7 +72,7 @@ func (rq *request) listFrom(o *internalversion.ListOptions, s *selection) (key, 
 		return key{}, 0, nil
 	}
 	exact := o.ResourceVersionMatch == metav1.ResourceVersionMatchExact || o.ResourceVersionMatch == "" && o.Limit > 0
-	if err := rq.waitFor(revision); err != nil {
+	if err := rq.waitFor(revision, patience); err != nil {
 		return key{}, 0, err
 	}
 	if exact {

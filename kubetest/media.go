@@ -173,6 +173,20 @@ func notAcceptable(k *kind) error {
 	}}
 }
 
+// notAcceptableStream is notAcceptable of a watch.
+func notAcceptableStream(k *kind) error {
+	var streams []string
+	for _, f := range formatsOf(k) {
+		if f != formatYAML {
+			streams = append(streams, f.String()+";stream=watch")
+		}
+	}
+	return &statusError{metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusNotAcceptable, Reason: metav1.StatusReasonNotAcceptable,
+		Message: "only the following media types are accepted: " + strings.Join(streams, ", "),
+	}}
+}
+
 func unsupportedMediaType(supported []string) error {
 	return &statusError{metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusUnsupportedMediaType, Reason: metav1.StatusReasonUnsupportedMediaType,

@@ -7,86 +7,68 @@ import (
 	"syscall"
 )
 
-// network is a network in memory with one listener, which implements net.Listener. It has no
-// goroutine and no file, and so works within a bubble of testing/synctest.
+// network is the way into a server: in memory, or by a real listener. It knows every open
+// connection, so that all of them can be cut, and can be down.
 type network struct {
-	incoming chan net.Conn
-	closed   chan struct{}
+	net.Listener
 
-	mu    sync.Mutex
-	ended bool
-	open  map[net.Conn]struct{} // the servers' ends
+	mu   sync.Mutex
+	down bool
+	open map[net.Conn]struct{} // the server's ends
 }
 
-func newNetwork() *network {
-	return &network{incoming: make(chan net.Conn), closed: make(chan struct{}), open: map[net.Conn]struct{}{}}
+func newNetwork(l net.Listener) *network {
+	return &network{Listener: l, open: map[net.Conn]struct{}{}}
 }
 
-// DialContext connects to the listener, whatever the address.
-func (n *network) DialContext(ctx context.Context, _, _ string) (net.Conn, error) {
-	client, server := net.Pipe()
-	tracked := &networkConn{Conn: server, network: n}
-	n.track(tracked)
-	select {
-	case n.incoming <- tracked:
-		return client, nil
-	case <-n.closed:
-	case <-ctx.Done():
+// Accept implements net.Listener. While the network is down, connections are closed at once.
+func (n *network) Accept() (net.Conn, error) {
+	for {
+		c, err := n.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		tracked := &networkConn{Conn: c, network: n}
+		if n.track(tracked) {
+			return tracked, nil
+		}
+		c.Close()
 	}
-	tracked.Close()
-	if err := ctx.Err(); err != nil {
-		return nil, &net.OpError{Op: "dial", Net: "memory", Err: err}
-	}
-	return nil, &net.OpError{Op: "dial", Net: "memory", Err: syscall.ECONNREFUSED}
 }
 
-func (n *network) track(c net.Conn) {
+func (n *network) track(c net.Conn) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.open[c] = struct{}{}
+	if !n.down {
+		n.open[c] = struct{}{}
+	}
+	return !n.down
+}
+
+// isDown reports whether nobody can connect.
+func (n *network) isDown() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.down
+}
+
+// setDown lets nobody connect, or everybody again.
+func (n *network) setDown(down bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.down = down
 }
 
 // cut closes all connections.
 func (n *network) cut() {
 	n.mu.Lock()
-	var open []net.Conn
-	for c := range n.open {
-		open = append(open, c)
-	}
+	open := n.open
+	n.open = map[net.Conn]struct{}{}
 	n.mu.Unlock()
-	for _, c := range open {
+	for c := range open {
 		c.Close()
 	}
 }
-
-// Accept implements net.Listener.
-func (n *network) Accept() (net.Conn, error) {
-	select {
-	case c := <-n.incoming:
-		return c, nil
-	case <-n.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-// Close implements net.Listener. Dials are refused from then on.
-func (n *network) Close() error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if !n.ended {
-		n.ended = true
-		close(n.closed)
-	}
-	return nil
-}
-
-// Addr implements net.Listener.
-func (n *network) Addr() net.Addr { return memoryAddress{} }
-
-type memoryAddress struct{}
-
-func (memoryAddress) Network() string { return "memory" }
-func (memoryAddress) String() string  { return "memory" }
 
 // networkConn is the server's end of a connection.
 type networkConn struct {
@@ -100,3 +82,54 @@ func (c *networkConn) Close() error {
 	c.network.mu.Unlock()
 	return c.Conn.Close()
 }
+
+// memory is a listener in memory. It has no goroutine and no file, and so works within a
+// bubble of testing/synctest.
+type memory struct {
+	incoming chan net.Conn
+	closed   chan struct{}
+	once     sync.Once
+}
+
+func newMemory() *memory {
+	return &memory{incoming: make(chan net.Conn), closed: make(chan struct{})}
+}
+
+// dial connects to the listener.
+func (m *memory) dial(ctx context.Context) (net.Conn, error) {
+	client, server := net.Pipe()
+	select {
+	case m.incoming <- server:
+		return client, nil
+	case <-m.closed:
+		return nil, refused(syscall.ECONNREFUSED)
+	case <-ctx.Done():
+		return nil, refused(ctx.Err())
+	}
+}
+
+func refused(err error) error { return &net.OpError{Op: "dial", Net: "memory", Err: err} }
+
+// Accept implements net.Listener.
+func (m *memory) Accept() (net.Conn, error) {
+	select {
+	case c := <-m.incoming:
+		return c, nil
+	case <-m.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close implements net.Listener. Dials are refused from then on.
+func (m *memory) Close() error {
+	m.once.Do(func() { close(m.closed) })
+	return nil
+}
+
+// Addr implements net.Listener.
+func (m *memory) Addr() net.Addr { return memoryAddress{} }
+
+type memoryAddress struct{}
+
+func (memoryAddress) Network() string { return "memory" }
+func (memoryAddress) String() string  { return "memory" }

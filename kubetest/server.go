@@ -4,16 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log"
-	"net"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/go-kube/kube"
 )
 
 // Server is an API server in memory. Make one with [Start] or [NewServer]. Its methods are
@@ -25,18 +19,15 @@ type Server struct {
 	discovered atomic.Pointer[discovery]
 	handling   gate
 	life       *lifecycle
-	network    *network
+	serving    serving
 	t          testing.TB // of Start; nil otherwise
 
-	stop context.CancelFunc // ends what Go runs
-	ctx  context.Context
-	runs sync.WaitGroup // of Go
+	ctx  context.Context // of what Go runs
+	stop context.CancelFunc
+	runs sync.WaitGroup
 
-	mu      sync.Mutex
-	serving []*http.Server
-	serves  sync.WaitGroup // of serving
-	client  *kube.Client
-	closed  bool
+	mu    sync.Mutex
+	going chan struct{} // closed when the server goes down
 }
 
 const (
@@ -46,10 +37,11 @@ const (
 )
 
 // NewServer returns a server that serves what opts say; opts may be nil. It is an
-// [http.Handler], to be served in any way, and has a network in memory besides (see
-// [Server.Config]). Close it in the end.
+// [http.Handler], to be served in any way, and can be reached in memory (see [Server.Config]).
+// Close it in the end.
 func NewServer(opts *Options) (*Server, error) {
-	s := &Server{options: opts.complete(), store: newStore(historyLimit, historyAge), network: newNetwork()}
+	s := &Server{options: opts.complete(), store: newStore(historyLimit, historyAge), going: make(chan struct{})}
+	s.serving.server = s
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.life = newLifecycle(s)
 	s.kinds.current.Store(newCatalog(nil))
@@ -73,86 +65,39 @@ func Start(t testing.TB, opts *Options) *Server {
 		t.Fatal(err)
 	}
 	s.t = t
-	t.Cleanup(func() { s.Close() })
+	t.Cleanup(s.Close)
 	return s
+}
+
+// testing returns the test that the server was started for. Calling method without one is a
+// mistake of the program.
+func (s *Server) testing(method string) testing.TB {
+	if s.t == nil {
+		panic("kubetest: Server." + method + " needs a server that was started for a test; use Listen or ListenTLS")
+	}
+	return s.t
 }
 
 // Close ends everything: first what [Server.Go] runs, then the connections and the requests
 // that are being answered. It returns when all of them have ended. Closing twice does nothing.
-func (s *Server) Close() error {
+func (s *Server) Close() {
 	s.stop()
 	s.runs.Wait()
-	s.mu.Lock()
-	serving, client := s.serving, s.client
-	s.closed, s.serving, s.client = true, nil, nil
-	s.mu.Unlock()
-	if client != nil {
-		client.Close()
-	}
-	for _, server := range serving {
-		server.Close()
-	}
-	s.network.Close()
-	s.network.cut()
+	s.serving.close()
+	s.interrupt()
 	s.handling.close()
-	s.serves.Wait()
-	return nil
-}
-
-// Config returns a new configuration of a client. Its connections stay in memory.
-func (s *Server) Config() *kube.Config {
-	s.startNetwork()
-	return &kube.Config{Server: "http://kubetest.invalid", Dial: s.network.DialContext}
-}
-
-// Client returns a client, the same one each time. It is closed with the server.
-func (s *Server) Client() *kube.Client {
-	config := s.Config()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.client == nil {
-		client, err := kube.NewClient(config)
-		if err != nil {
-			panic("kubetest: " + err.Error()) // the configuration is ours
-		}
-		s.client = client
-	}
-	return s.client
-}
-
-// startNetwork has the network in memory answered, once.
-func (s *Server) startNetwork() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.serving) == 0 || s.serving[0].Addr != memoryName {
-		s.serving = append([]*http.Server{s.serveOn(s.network, memoryName)}, s.serving...)
-	}
-}
-
-const memoryName = "memory"
-
-// serveOn answers the connections of a listener until the server is closed. The caller holds mu.
-func (s *Server) serveOn(l net.Listener, name string) *http.Server {
-	protocols := new(http.Protocols)
-	protocols.SetHTTP1(true)
-	protocols.SetHTTP2(true)
-	protocols.SetUnencryptedHTTP2(true)
-	server := &http.Server{Addr: name, Handler: s, Protocols: protocols, ErrorLog: log.New(io.Discard, "", 0)}
-	s.serves.Go(func() { server.Serve(l) })
-	return server
+	s.serving.running.Wait()
 }
 
 // Go runs f until the test ends, before the server is closed: then its context ends, and f has
 // to return. An error that f returns fails the test, unless it only says that the context has
 // ended.
 func (s *Server) Go(f func(ctx context.Context) error) {
+	t := s.testing("Go")
 	s.runs.Go(func() {
 		err := f(s.ctx)
-		if err == nil || s.ctx.Err() != nil && errors.Is(err, context.Canceled) {
-			return
-		}
-		if s.t != nil {
-			s.t.Errorf("kubetest: Server.Go: %v", err)
+		if err != nil && (s.ctx.Err() == nil || !errors.Is(err, context.Canceled)) {
+			t.Errorf("kubetest: Server.Go: %v", err)
 		}
 	})
 }

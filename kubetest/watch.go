@@ -33,8 +33,13 @@ func watchPath(w http.ResponseWriter, rq *request) error {
 
 // watch answers with changes until the timeout.
 func (rq *request) watch(w http.ResponseWriter, o *internalversion.ListOptions) error {
-	stream := &watchStream{rq: rq, w: w, selection: rq.selection(o), bookmarks: o.AllowWatchBookmarks}
-	start, err := rq.watchFrom(o, stream)
+	switch {
+	case !rq.kind.allows(verbWatch):
+		return apierrors.NewMethodNotSupported(rq.resourceName(), verbWatch)
+	case rq.media.format == formatYAML:
+		return notAcceptableStream(rq.kind)
+	}
+	revision, err := parseRevision(o.ResourceVersion)
 	if err != nil {
 		return err
 	}
@@ -42,34 +47,10 @@ func (rq *request) watch(w http.ResponseWriter, o *internalversion.ListOptions) 
 	if o.TimeoutSeconds != nil && *o.TimeoutSeconds > 0 {
 		timeout = time.Duration(*o.TimeoutSeconds) * time.Second
 	}
+	stream := &watchStream{rq: rq, w: w, selection: rq.selection(o), bookmarks: o.AllowWatchBookmarks}
 	stream.begin()
-	return stream.run(start, timeout)
-}
-
-// watchFrom returns the revision after which changes are sent. It puts the initial events
-// into the stream.
-func (rq *request) watchFrom(o *internalversion.ListOptions, stream *watchStream) (uint64, error) {
-	revision, err := parseRevision(o.ResourceVersion)
-	if err != nil {
-		return 0, err
-	}
-	initial := revision == 0
-	if o.SendInitialEvents != nil {
-		initial = *o.SendInitialEvents
-	}
-	switch {
-	case initial:
-		if err := rq.waitFor(revision); err != nil {
-			return 0, err
-		}
-		snap, _ := rq.kind.table.snapshot(0, stream.selection.namespace, key{}, 0, stream.selection.matches)
-		stream.initial = snap.objects
-		stream.endMark = o.SendInitialEvents != nil && o.AllowWatchBookmarks
-		return snap.revision, nil
-	case revision == 0:
-		return rq.server.store.current(), nil
-	}
-	return revision, nil
+	stream.serve(o.SendInitialEvents, revision, timeout)
+	return nil
 }
 
 // watchStream is the answer to a watch. It is used by the goroutine of its request only.
@@ -78,11 +59,6 @@ type watchStream struct {
 	w         http.ResponseWriter
 	selection *selection
 	bookmarks bool
-	initial   []*object
-	endMark   bool
-
-	sent   uint64 // the client knows everything up to this revision
-	marked uint64 // the revision of the last bookmark or event
 }
 
 func (s *watchStream) begin() {
@@ -96,75 +72,112 @@ func (s *watchStream) begin() {
 	s.w.WriteHeader(http.StatusOK)
 }
 
-// run sends changes after a revision, until the timeout or until the client is gone.
-func (s *watchStream) run(after uint64, timeout time.Duration) error {
-	end := time.NewTimer(timeout)
-	defer end.Stop()
-	marks := time.NewTimer(min(bookmarkEvery, max(timeout-bookmarkBefore, time.Second)))
-	defer marks.Stop()
-	deadline := time.Now().Add(timeout)
-	if err := s.sendInitial(after); err != nil {
-		return nil // the client is gone
+// serve sends what exists, if that is wanted, and changes after it, until the timeout or until
+// the client is gone.
+func (s *watchStream) serve(sendInitial *bool, revision uint64, timeout time.Duration) {
+	initial := revision == 0
+	if sendInitial != nil {
+		initial = *sendInitial
 	}
-	flush := http.NewResponseController(s.w).Flush
-	var buffer []event
-	s.sent = after
-	for first := true; ; first = false {
-		events, upTo, more, ok := s.rq.kind.table.changes(s.sent, buffer)
-		if !ok {
-			s.expired(first)
-			return nil
+	switch {
+	case initial:
+		if err := s.rq.waitFor(revision, min(patience, timeout)); err != nil {
+			s.fail(err)
+			return
 		}
-		for i := range events {
-			if err := s.sendChange(&events[i]); err != nil {
-				return nil
-			}
+		snap, _ := s.rq.kind.table.snapshot(0, s.selection.namespace, key{}, 0, s.selection.matches)
+		if s.sendInitial(snap, sendInitial != nil) != nil {
+			return
 		}
-		clear(events)
-		buffer, s.sent = events, max(s.sent, upTo)
-		if flush() != nil {
-			return nil
-		}
-		select {
-		case <-more:
-		case <-marks.C:
-			if err := s.bookmark(s.sent, false); err != nil {
-				return nil
-			}
-			marks.Reset(min(bookmarkEvery, max(time.Until(deadline)-bookmarkBefore, time.Second)))
-		case <-end.C:
-			return nil
-		case <-s.rq.ctx.Done():
-			return nil
-		}
+		revision = snap.revision
+	case revision == 0:
+		revision = s.rq.server.store.current()
 	}
+	s.follow(revision, timeout)
 }
 
-// expired ends a watch that starts before what is remembered with an error; one that was too
-// slow just ends, and finds out when it comes back.
-func (s *watchStream) expired(first bool) {
-	if !first {
-		return
-	}
-	err := apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", s.sent, s.rq.kind.table.floor()))
-	status := statusOf(err)
-	data, encodeErr := encodeBody(&status, statusKind, s.rq.media)
-	if encodeErr == nil {
-		s.write(k8swatch.Error, data)
-	}
-}
-
-func (s *watchStream) sendInitial(revision uint64) error {
-	for _, o := range s.initial {
+// sendInitial sends what exists. A streaming list gets a bookmark at the end of it.
+func (s *watchStream) sendInitial(snap snapshot, streaming bool) error {
+	for _, o := range snap.objects {
 		if err := s.send(k8swatch.Added, o); err != nil {
 			return err
 		}
 	}
-	s.initial = nil
-	if !s.endMark {
+	if !streaming {
 		return nil
 	}
-	return s.bookmark(revision, true)
+	return s.bookmark(snap.revision, true)
+}
+
+// follow sends the changes after a revision.
+func (s *watchStream) follow(after uint64, timeout time.Duration) {
+	deadline := time.Now().Add(timeout)
+	end := time.NewTimer(timeout)
+	defer end.Stop()
+	marks := time.NewTimer(untilBookmark(deadline))
+	defer marks.Stop()
+	flush := http.NewResponseController(s.w).Flush
+	t := s.rq.kind.table
+	var buffer []event
+	for first := true; ; first = false {
+		events, upTo, more, ok := t.changes(after, buffer)
+		if !ok {
+			// One that has been too slow just ends, and finds out when it comes back.
+			if first {
+				s.fail(tooOld(after, t.floor()))
+			}
+			return
+		}
+		if s.sendChanges(events) != nil || flush() != nil {
+			return
+		}
+		clear(events)
+		buffer, after = events, max(after, upTo)
+		select {
+		case <-more:
+		case <-marks.C:
+			if s.bookmark(after, false) != nil {
+				return
+			}
+			marks.Reset(untilBookmark(deadline))
+		case <-end.C:
+			return
+		case <-s.rq.ctx.Done():
+			return
+		case <-s.rq.server.down():
+			return
+		}
+	}
+}
+
+// untilBookmark returns how long it is until the next bookmark: a minute, or less shortly
+// before the end.
+func untilBookmark(deadline time.Time) time.Duration {
+	if left := time.Until(deadline) - bookmarkBefore; left > 0 {
+		return min(bookmarkEvery, left)
+	}
+	return bookmarkEvery
+}
+
+func tooOld(revision, floor uint64) error {
+	return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", revision, floor))
+}
+
+// fail sends an error as an event.
+func (s *watchStream) fail(err error) {
+	status := statusOf(err)
+	if data, err := encodeBody(&status, statusKind, s.rq.media); err == nil {
+		s.write(k8swatch.Error, data)
+	}
+}
+
+func (s *watchStream) sendChanges(events []event) error {
+	for i := range events {
+		if err := s.sendChange(&events[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // sendChange sends ev as it looks through the selection: an object that comes to be selected
@@ -189,13 +202,12 @@ func (s *watchStream) send(t k8swatch.EventType, o *object) error {
 	if err != nil {
 		return err
 	}
-	s.marked = o.revision
 	return s.write(t, data)
 }
 
 // bookmark tells the client a revision.
 func (s *watchStream) bookmark(revision uint64, initialEnd bool) error {
-	if !s.bookmarks || revision == s.marked && !initialEnd {
+	if !s.bookmarks {
 		return nil
 	}
 	obj := s.rq.kind.new()
@@ -211,7 +223,6 @@ func (s *watchStream) bookmark(revision uint64, initialEnd bool) error {
 	if err != nil {
 		return err
 	}
-	s.marked = revision
 	return s.write(k8swatch.Bookmark, data)
 }
 
