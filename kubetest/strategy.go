@@ -38,6 +38,8 @@ type strategy struct {
 	// canonicalize changes a valid object into the form that is stored.
 	canonicalize func(obj runtime.Object)
 
+	// deprecated is the warning that every answer about the kind has; empty for none.
+	deprecated string
 	// validName says what is wrong with a name, or the beginning of one; nil means that
 	// any element of a path is a name.
 	validName func(name string, prefix bool) []string
