@@ -18,6 +18,10 @@ func coreHooks() hooks {
 	return hooks{
 		core("Namespace"): namespaceHooks,
 		core("Pod"):       podHooks,
+		core("Endpoints"): func(s *strategy) {
+			s.deprecated = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
+		},
+		core("ComponentStatus"): func(s *strategy) { s.deprecated = "v1 ComponentStatus is deprecated in v1.19+" },
 	}
 }
 
