@@ -73,6 +73,9 @@ func (rq *request) answer(w http.ResponseWriter) error {
 		rq.media, _ = negotiate(rq.http, nil)
 		return err
 	}
+	if deprecated := rq.kind.strategy.deprecated; deprecated != "" {
+		rq.warn(deprecated)
+	}
 	if rq.media, err = negotiate(rq.http, rq.kind); err != nil {
 		return err
 	}
