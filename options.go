@@ -194,8 +194,10 @@ type ApplyOptions struct {
 	// controller has to do.
 	// See https://kubernetes.io/docs/reference/using-api/server-side-apply/#using-server-side-apply-in-a-controller
 	FailOnConflict bool
-	// Zero names fields to send although they hold the zero value of their type, as in
-	// "spec.replicas". Without it a zero field of a built-in type is left out and not owned.
+	// Zero names fields to send although they hold the zero value of their type: "spec.replicas",
+	// "spec.template.spec.containers[name=app].stdin" (or [0], or [*] for all). Without it a
+	// zero field of a built-in kind is left out and not owned. A path that names no field, or
+	// one that is not zero, is an error.
 	Zero []string
 	// DryRun has the server do everything but store the object.
 	DryRun bool
