@@ -30,6 +30,7 @@ func checkNode(s *props) []error {
 	add(checkFormat(s))
 	add(checkList(s))
 	add(checkEmbedded(s))
+	add(checkRules(s))
 	if s.Nullable && len(s.Enum) > 0 {
 		add(fmt.Errorf("nullable has no effect beside an enum: the API server never finds null in one; without nullable it takes null for an absent field"))
 	}

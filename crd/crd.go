@@ -31,9 +31,48 @@ type Options struct {
 	// Scale lets kubectl scale and the horizontal pod autoscaler work on the kind. nil means
 	// that they do not.
 	Scale *Scale
+	// Rules are validation rules about the whole object, in which self.metadata has name and
+	// generateName only. Rules about a part of it stand in a method Rules of the part's type, or in
+	// its tag.
+	Rules []apiextensionsv1.ValidationRule
+	// Fields has schema words for parts of the object by their path, for types that cannot have
+	// tags: {".spec.template.spec.containers": "minItems=1", ".spec.hosts[]": "format=hostname"}.
+	// A path has names of fields, [] for the items of a list and {} for the values of a map. They
+	// are applied after everything else, and replace what they name.
+	Fields map[string]string
+	// SelectableFields are paths such as .spec.color that requests may select objects by. They
+	// lead to strings, integers or booleans, and not through lists.
+	SelectableFields []string
+	// Deprecated has the API server warn whoever uses this version, with DeprecationWarning or
+	// words of its own.
+	Deprecated bool
+	// DeprecationWarning is what the warning says, up to 256 characters on one line.
+	DeprecationWarning string
+	// Unserved keeps the version from being served: there are no requests to it.
+	Unserved bool
+	// Conversion says how the API server converts between versions. nil means by replacing
+	// apiVersion only.
+	Conversion *apiextensionsv1.CustomResourceConversion
+	// Schema is the schema by hand, of the whole object. The Go type is not looked at then.
+	Schema *apiextensionsv1.JSONSchemaProps
+	// NoSchema takes any object: the API server checks nothing and drops nothing.
+	NoSchema bool
+	// Markers derives the schema from marker comments as well, as controller-gen does. nil means
+	// that they are not read. Source and Docs are not used beside it.
+	Markers *Markers
+	// MaxDescription shortens descriptions to so many bytes, to whole sentences where that is
+	// possible. 0 means no limit, -1 no descriptions.
+	MaxDescription int
+	// MaxSize drops descriptions, the deepest ones first, until the definition has at most so many
+	// bytes as JSON: see [MaxApplySize]. 0 means no limit.
+	MaxSize int
 	// Labels and Annotations are put on the definition itself.
 	Labels, Annotations map[string]string
 }
+
+// MaxApplySize is how big a definition may be for kubectl apply without --server-side, which
+// keeps the whole in an annotation: 262144 bytes, less some room for the rest of the annotation.
+const MaxApplySize = 262144 - 4096
 
 // Column is a column of kubectl get.
 // See https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#additional-printer-columns
@@ -88,6 +127,7 @@ func forType(d *resource.Descriptor, t reflect.Type, opts *Options) (*apiextensi
 	}
 	b := &builder{done: map[reflect.Type]*props{}}
 	b.checkKind(d, t, &o)
+	b.checkOptions(&o)
 	if len(b.bad.list) == 0 {
 		var err error
 		if b.docs, err = readDocs(o.Source, o.Docs); err != nil {
@@ -95,7 +135,13 @@ func forType(d *resource.Descriptor, t reflect.Type, opts *Options) (*apiextensi
 		}
 	}
 	var def *apiextensionsv1.CustomResourceDefinition
-	if len(b.bad.list) == 0 {
+	switch {
+	case len(b.bad.list) > 0:
+	case o.NoSchema, o.Schema != nil:
+		def = b.given(d, &o)
+	case o.Markers != nil:
+		def = o.Markers.derive(b, d, t, &o)
+	default:
 		def = b.definition(d, t, &o)
 	}
 	if err := b.bad.joined(); err != nil {
@@ -106,20 +152,21 @@ func forType(d *resource.Descriptor, t reflect.Type, opts *Options) (*apiextensi
 
 func (b *builder) definition(d *resource.Descriptor, t reflect.Type, o *Options) *apiextensionsv1.CustomResourceDefinition {
 	root := b.root(d, t, o)
+	def := b.definitionOf(d, o, root)
+	if _, ok := root.Properties["status"]; ok {
+		subresourcesOf(version(def)).Status = &apiextensionsv1.CustomResourceSubresourceStatus{}
+	}
+	b.complete(def, root, o)
+	return def
+}
+
+// definitionOf returns the definition of a kind with a schema, and nothing else.
+func (b *builder) definitionOf(d *resource.Descriptor, o *Options, root *props) *apiextensionsv1.CustomResourceDefinition {
 	version := apiextensionsv1.CustomResourceDefinitionVersion{
 		Name:    d.Version,
 		Served:  true,
 		Storage: true,
 		Schema:  &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: root},
-	}
-	if _, ok := root.Properties["status"]; ok {
-		version.Subresources = &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}}
-	}
-	if o.Scale != nil {
-		b.addScale(&version, root, o.Scale)
-	}
-	for i, c := range o.Columns {
-		b.addColumn(&version, root, c, fmt.Sprintf("Options.Columns[%d] (%s)", i, c.Name))
 	}
 	return &apiextensionsv1.CustomResourceDefinition{
 		TypeMeta:   metav1.TypeMeta{APIVersion: apiextensionsv1.SchemeGroupVersion.String(), Kind: "CustomResourceDefinition"},

@@ -80,6 +80,8 @@ func (b *builder) readField(l level, sf reflect.StructField) (field, *level) {
 	}
 	inner := deref(sf.Type)
 	switch {
+	case sf.Name == "_":
+		return field{}, nil // its tag is about the struct
 	case tag == "-":
 		return unused(`json:"-" leaves it out`)
 	case sf.Anonymous && name == "" && inner.Kind() == reflect.Struct:

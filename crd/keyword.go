@@ -39,8 +39,8 @@ const (
 
 // keyword is one word that constrains a node of a schema. Exactly one of the accessors
 // (count … presence) is set: it says what kind of value the word takes and where in the node
-// it goes. The tag reader is the first that works from this table; whatever else names
-// keywords has to go through it, so that all know the same words.
+// it goes. Tags, Options.Fields and markers work from this table, so that all know the same
+// words.
 type keyword struct {
 	// name is the word in a tag. openAPI is its name in the schema where that differs; the tag
 	// takes both.
@@ -60,9 +60,13 @@ type keyword struct {
 	names    func(*props) *[]string
 	value    func(*props) **apiextensionsv1.JSON
 	values   func(*props) *[]apiextensionsv1.JSON
+	rule     func(word) (apiextensionsv1.ValidationRule, error)
+	docs     func(*props) **apiextensionsv1.ExternalDocumentation
 	presence presence
 	// replaces marks the words that say what the JSON is, in place of the Go type.
 	replaces bool
+	// markers are the names of the marker comments that say the same.
+	markers []string
 }
 
 // presence says whether a field has to be there.
@@ -77,39 +81,48 @@ const (
 // keywords is every word there is. type and x-kubernetes-int-or-string come first: they
 // decide what the others may be.
 var keywords = []keyword{
-	{name: "type", fits: onAll, text: func(s *props) *string { return &s.Type }, replaces: true},
-	{name: "intOrString", openAPI: "x-kubernetes-int-or-string", fits: onAll, flag: func(s *props) *bool { return &s.XIntOrString }, replaces: true},
+	{name: "type", fits: onAll, text: func(s *props) *string { return &s.Type }, replaces: true, markers: []string{"kubebuilder:validation:Type"}},
+	{name: "intOrString", openAPI: "x-kubernetes-int-or-string", fits: onAll, flag: func(s *props) *bool { return &s.XIntOrString }, replaces: true, markers: []string{"kubebuilder:validation:XIntOrString"}},
 
-	{name: "title", fits: onAll, text: func(s *props) *string { return &s.Title }},
+	{name: "title", fits: onAll, text: func(s *props) *string { return &s.Title }, markers: []string{"kubebuilder:title"}},
 	{name: "description", fits: onAll, text: func(s *props) *string { return &s.Description }},
-	{name: "format", fits: onStrings | onNumbers, text: func(s *props) *string { return &s.Format }},
-	{name: "pattern", fits: onStrings, text: func(s *props) *string { return &s.Pattern }},
-	{name: "nullable", fits: onAll, flag: func(s *props) *bool { return &s.Nullable }},
+	{name: "format", fits: onStrings | onNumbers, text: func(s *props) *string { return &s.Format }, markers: []string{"kubebuilder:validation:Format"}},
+	{name: "pattern", fits: onStrings, text: func(s *props) *string { return &s.Pattern }, markers: []string{"kubebuilder:validation:Pattern"}},
+	{name: "nullable", fits: onAll, flag: func(s *props) *bool { return &s.Nullable }, markers: []string{"nullable"}},
 
-	{name: "minLength", fits: onStrings, bound: "min", count: func(s *props) **int64 { return &s.MinLength }},
-	{name: "maxLength", fits: onStrings, bound: "max", count: func(s *props) **int64 { return &s.MaxLength }},
-	{name: "minItems", fits: onLists, bound: "min", count: func(s *props) **int64 { return &s.MinItems }},
-	{name: "maxItems", fits: onLists, bound: "max", count: func(s *props) **int64 { return &s.MaxItems }},
-	{name: "minProperties", fits: onObjects, bound: "min", count: func(s *props) **int64 { return &s.MinProperties }},
-	{name: "maxProperties", fits: onObjects, bound: "max", count: func(s *props) **int64 { return &s.MaxProperties }},
+	{name: "minLength", fits: onStrings, bound: "min", count: func(s *props) **int64 { return &s.MinLength }, markers: []string{"kubebuilder:validation:MinLength"}},
+	{name: "maxLength", fits: onStrings, bound: "max", count: func(s *props) **int64 { return &s.MaxLength }, markers: []string{"kubebuilder:validation:MaxLength"}},
+	{name: "minItems", fits: onLists, bound: "min", count: func(s *props) **int64 { return &s.MinItems }, markers: []string{"kubebuilder:validation:MinItems"}},
+	{name: "maxItems", fits: onLists, bound: "max", count: func(s *props) **int64 { return &s.MaxItems }, markers: []string{"kubebuilder:validation:MaxItems", "k8s:maxItems"}},
+	{name: "minProperties", fits: onObjects, bound: "min", count: func(s *props) **int64 { return &s.MinProperties }, markers: []string{"kubebuilder:validation:MinProperties"}},
+	{name: "maxProperties", fits: onObjects, bound: "max", count: func(s *props) **int64 { return &s.MaxProperties }, markers: []string{"kubebuilder:validation:MaxProperties"}},
 
-	{name: "minimum", fits: onNumbers, bound: "min", number: func(s *props) **float64 { return &s.Minimum }},
-	{name: "maximum", fits: onNumbers, bound: "max", number: func(s *props) **float64 { return &s.Maximum }},
-	{name: "exclusiveMinimum", fits: onNumbers, flag: func(s *props) *bool { return &s.ExclusiveMinimum }},
-	{name: "exclusiveMaximum", fits: onNumbers, flag: func(s *props) *bool { return &s.ExclusiveMaximum }},
-	{name: "multipleOf", fits: onNumbers, number: func(s *props) **float64 { return &s.MultipleOf }},
+	{name: "minimum", fits: onNumbers, bound: "min", number: func(s *props) **float64 { return &s.Minimum }, markers: []string{"kubebuilder:validation:Minimum", "k8s:minimum"}},
+	{name: "maximum", fits: onNumbers, bound: "max", number: func(s *props) **float64 { return &s.Maximum }, markers: []string{"kubebuilder:validation:Maximum", "k8s:maximum"}},
+	{name: "exclusiveMinimum", fits: onNumbers, flag: func(s *props) *bool { return &s.ExclusiveMinimum }, markers: []string{"kubebuilder:validation:ExclusiveMinimum"}},
+	{name: "exclusiveMaximum", fits: onNumbers, flag: func(s *props) *bool { return &s.ExclusiveMaximum }, markers: []string{"kubebuilder:validation:ExclusiveMaximum"}},
+	{name: "multipleOf", fits: onNumbers, number: func(s *props) **float64 { return &s.MultipleOf }, markers: []string{"kubebuilder:validation:MultipleOf"}},
 
-	{name: "listType", openAPI: "x-kubernetes-list-type", fits: fitArray, choice: func(s *props) **string { return &s.XListType }, choices: []string{"atomic", "set", "map"}},
-	{name: "listMapKey", openAPI: "x-kubernetes-list-map-keys", fits: fitArray, names: func(s *props) *[]string { return &s.XListMapKeys }},
-	{name: "mapType", openAPI: "x-kubernetes-map-type", fits: fitObject, choice: func(s *props) **string { return &s.XMapType }, choices: []string{"atomic", "granular"}},
-	{name: "preserveUnknownFields", openAPI: "x-kubernetes-preserve-unknown-fields", fits: onObjects, flagPtr: func(s *props) **bool { return &s.XPreserveUnknownFields }},
-	{name: "embeddedResource", openAPI: "x-kubernetes-embedded-resource", fits: fitObject, flag: func(s *props) *bool { return &s.XEmbeddedResource }},
+	{name: "listType", openAPI: "x-kubernetes-list-type", fits: fitArray, choice: func(s *props) **string { return &s.XListType }, choices: []string{"atomic", "set", "map"}, markers: []string{"listType", "k8s:listType"}},
+	{name: "listMapKey", openAPI: "x-kubernetes-list-map-keys", fits: fitArray, names: func(s *props) *[]string { return &s.XListMapKeys }, markers: []string{"listMapKey", "k8s:listMapKey"}},
+	{name: "mapType", openAPI: "x-kubernetes-map-type", fits: fitObject, choice: func(s *props) **string { return &s.XMapType }, choices: []string{"atomic", "granular"}, markers: []string{"mapType", "structType"}},
+	{name: "preserveUnknownFields", openAPI: "x-kubernetes-preserve-unknown-fields", fits: onObjects, flagPtr: func(s *props) **bool { return &s.XPreserveUnknownFields }, markers: []string{"kubebuilder:pruning:PreserveUnknownFields", "kubebuilder:validation:XPreserveUnknownFields"}},
+	{name: "embeddedResource", openAPI: "x-kubernetes-embedded-resource", fits: fitObject, flag: func(s *props) *bool { return &s.XEmbeddedResource }, markers: []string{"kubebuilder:validation:XEmbeddedResource", "kubebuilder:validation:EmbeddedResource"}},
 
-	{name: "enum", fits: onScalars, values: func(s *props) *[]apiextensionsv1.JSON { return &s.Enum }},
-	{name: "example", fits: onAll, value: func(s *props) **apiextensionsv1.JSON { return &s.Example }},
-	{name: "default", fits: onAll, value: func(s *props) **apiextensionsv1.JSON { return &s.Default }},
-	{name: "required", fits: onAll, presence: required},
-	{name: "optional", fits: onAll, presence: optional},
+	{name: "uniqueItems", fits: fitArray, flag: func(s *props) *bool { return &s.UniqueItems }, markers: []string{"kubebuilder:validation:UniqueItems"}},
+
+	{name: "rule", openAPI: "x-kubernetes-validations", fits: onAll, rule: ruleOf, markers: []string{"kubebuilder:validation:XValidation"}},
+	{name: "atMostOneOf", fits: fitObject, rule: atMostOneOf, markers: []string{"kubebuilder:validation:AtMostOneOf"}},
+	{name: "exactlyOneOf", fits: fitObject, rule: exactlyOneOf, markers: []string{"kubebuilder:validation:ExactlyOneOf"}},
+	{name: "atLeastOneOf", fits: fitObject, rule: atLeastOneOf, markers: []string{"kubebuilder:validation:AtLeastOneOf"}},
+	{name: "immutable", fits: onAll, rule: immutable, markers: []string{"k8s:immutable"}},
+	{name: "externalDocs", fits: onAll, docs: func(s *props) **apiextensionsv1.ExternalDocumentation { return &s.ExternalDocs }, markers: []string{"kubebuilder:externalDocs"}},
+
+	{name: "enum", fits: onScalars, values: func(s *props) *[]apiextensionsv1.JSON { return &s.Enum }, markers: []string{"kubebuilder:validation:Enum"}},
+	{name: "example", fits: onAll, value: func(s *props) **apiextensionsv1.JSON { return &s.Example }, markers: []string{"kubebuilder:example"}},
+	{name: "default", fits: onAll, value: func(s *props) **apiextensionsv1.JSON { return &s.Default }, markers: []string{"kubebuilder:default", "default"}},
+	{name: "required", fits: onAll, presence: required, markers: []string{"kubebuilder:validation:Required", "required", "k8s:required"}},
+	{name: "optional", fits: onAll, presence: optional, markers: []string{"kubebuilder:validation:Optional", "optional", "k8s:optional"}},
 }
 
 // keywordNamed finds a keyword by its name in a tag or in a schema.
@@ -188,6 +201,13 @@ func (k *keyword) apply(s *props, w word) (err error) {
 		*k.value(s), err = w.value(s)
 	case k.values != nil:
 		*k.values(s), err = w.list(s)
+	case k.rule != nil:
+		var rule apiextensionsv1.ValidationRule
+		if rule, err = k.rule(w); err == nil {
+			s.XValidations = append(s.XValidations, rule)
+		}
+	case k.docs != nil:
+		*k.docs(s), err = w.docs()
 	case w.values != nil:
 		err = fmt.Errorf("takes no value, and has %s", w.raw)
 	}
@@ -218,6 +238,8 @@ func (k *keyword) isSet(s *props) bool {
 		return *k.value(s) != nil
 	case k.values != nil:
 		return len(*k.values(s)) > 0
+	case k.docs != nil:
+		return *k.docs(s) != nil
 	default:
 		return false
 	}
@@ -315,11 +337,11 @@ func (w word) names(to *[]string) error {
 }
 
 func (w word) value(s *props) (*apiextensionsv1.JSON, error) {
-	v := value{quoted: len(w.values) > 0 && w.values[0].quoted}
 	if w.values == nil {
 		return nil, errNoValue
 	}
-	if w.raw != "" { // the default of a string may be empty
+	v := value{quoted: w.values[0].quoted, json: w.values[0].json}
+	if w.raw != "" && v.json == nil { // the default of a string may be empty
 		text, err := w.text()
 		if err != nil {
 			return nil, err

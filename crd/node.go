@@ -13,6 +13,8 @@ type node struct {
 	goType   reflect.Type
 	at       string
 	presence presence
+	// keepType says that the node has its type, without a Go type to compare with.
+	keepType bool
 }
 
 // wordsOf returns the words of a field's schema tag.
@@ -57,7 +59,8 @@ func below(words []word, step string) []word {
 	var inner []word
 	for _, w := range words {
 		if len(w.path) > 0 && w.path[0] == step {
-			inner = append(inner, word{w.path[1:], w.name, w.raw, w.values})
+			w.path = w.path[1:]
+			inner = append(inner, w)
 		}
 	}
 	return inner
@@ -78,7 +81,7 @@ func (b *builder) applyWords(n *node, words []word) {
 			b.applyBelow(n, step, inner)
 		}
 	}
-	if n.goType == nil && n.Type == "array" && typeless(n.Items.Schema) && n.Items.Schema.XPreserveUnknownFields == nil {
+	if n.goType == nil && !n.keepType && n.Type == "array" && typeless(n.Items.Schema) && n.Items.Schema.XPreserveUnknownFields == nil {
 		b.bad.add(n.at, "type=array needs to say what its items are, as in items.type=string")
 	}
 	b.applyOwn(n, own[first:])
@@ -121,7 +124,7 @@ func (b *builder) ownWords(n *node, words []word) []use {
 			continue
 		}
 		again := func(other word) bool { return len(other.path) == 0 && other.name == w.name }
-		if keywords[rank].names == nil && slices.ContainsFunc(words[:i], again) {
+		if keywords[rank].names == nil && keywords[rank].rule == nil && slices.ContainsFunc(words[:i], again) {
 			b.bad.add(n.at, "%q stands twice", w.name)
 			continue
 		}
@@ -164,7 +167,7 @@ func (n *node) setPresence(p presence) error {
 
 // completeType fills in what a replaced type needs.
 func (b *builder) completeType(n *node) {
-	if n.goType != nil {
+	if n.goType != nil || n.keepType {
 		return
 	}
 	if n.XIntOrString {
@@ -183,7 +186,7 @@ func (b *builder) completeType(n *node) {
 
 // applyBelow applies words to the items of a list or the values of a map.
 func (b *builder) applyBelow(n *node, step string, words []word) {
-	child := &node{at: n.at + "." + step}
+	child := &node{at: n.at + "." + step, keepType: n.keepType && !replaced(words)}
 	switch {
 	case step == "items" && n.Items != nil:
 		child.props = n.Items.Schema

@@ -10,6 +10,14 @@ import (
 // resolve finds the node that a JSON path names. It returns nil without an error where the
 // schema does not say what is there: in metadata, behind brackets, among unknown fields.
 func resolve(root *props, path string) (*props, error) {
+	if path == ".metadata" || strings.HasPrefix(path, ".metadata.") || strings.HasPrefix(path, ".metadata[") {
+		return nil, nil
+	}
+	return resolveBelow(root, path)
+}
+
+// resolveBelow does the same from any node of a schema.
+func resolveBelow(root *props, path string) (*props, error) {
 	if !strings.HasPrefix(path, ".") {
 		return nil, fmt.Errorf("the path %q has to begin with a dot, as in .status.ready", path)
 	}
@@ -18,9 +26,6 @@ func resolve(root *props, path string) (*props, error) {
 	for step := range strings.SplitSeq(plain, ".") {
 		if step == "" && bracket {
 			break // ".[" or ".a.[": the rest is in brackets
-		}
-		if walked == "" && step == "metadata" {
-			return nil, nil
 		}
 		next, err := member(at, step)
 		if err != nil {

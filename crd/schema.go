@@ -41,6 +41,7 @@ func (b *builder) schemaOf(t reflect.Type, at string, words []word) props {
 		s = b.derive(t, at, words)
 	}
 	b.applyEnum(&s, t)
+	b.applyRules(&s, t)
 	if doc := b.docs.ofType(t); doc != "" && s.Description == "" {
 		s.Description = doc
 	}
@@ -182,6 +183,7 @@ func (b *builder) structure(t reflect.Type, at string) props {
 		b.addField(&s, f)
 	}
 	b.applyKnown(&s, t)
+	b.applyWords(&node{props: &s, goType: t, at: at}, b.typeWords(t, at))
 	b.open = b.open[:len(b.open)-1]
 	slices.Sort(s.Required)
 	b.done[t] = &s
@@ -218,6 +220,40 @@ func (b *builder) addField(object *props, f field) {
 	isOptional := f.optional || n.props.Default != nil
 	if n.presence == required || n.presence == asTagged && !isOptional {
 		object.Required = append(object.Required, f.name)
+	} else if slices.ContainsFunc(words, func(w word) bool { return w.name == "immutable" && len(w.path) == 0 }) {
+		object.XValidations = append(object.XValidations, onceSet(f.name))
+	}
+}
+
+// typeWords returns the words about a struct itself, which stand in the tag of a field _.
+func (b *builder) typeWords(t reflect.Type, at string) (words []word) {
+	for sf := range t.Fields() {
+		if sf.Name != "_" {
+			continue
+		}
+		tag, ok, err := schemaTag(sf.Tag)
+		if err != nil {
+			b.bad.add(at+"._", "%w", err)
+		}
+		if ok {
+			words = append(words, b.readTag(at+"._", tag)...)
+		}
+	}
+	return words
+}
+
+// applyRules takes the rules of a type with a method Rules.
+func (b *builder) applyRules(s *props, t reflect.Type) {
+	own, ok := reflect.TypeAssert[ruled](reflect.New(t))
+	if !ok {
+		return
+	}
+	before := len(s.XValidations)
+	s.XValidations = append(s.XValidations, own.Rules()...)
+	check := *s
+	check.XValidations = s.XValidations[before:]
+	if err := checkRules(&check); err != nil {
+		b.bad.add(typeName(t)+".Rules()", "%w", err)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
 // word is one word of a schema tag: items.pattern='^a|b$'.
@@ -17,16 +19,27 @@ type word struct {
 	// is no "=".
 	raw    string
 	values []value
+
+	// marker is the name of the marker that the word was read from, rule the rule in it. skip
+	// says that it turned out to be for other tools.
+	marker string
+	rule   *apiextensionsv1.ValidationRule
+	skip   bool
 }
 
 // value is the text of a value without its quotes.
 type value struct {
 	text   string
 	quoted bool
+	// json is the value itself where the source had a type of its own, as markers do.
+	json []byte
 }
 
 // as spells w as it stands in the tag, without its value.
 func (w word) as() string {
+	if w.marker != "" {
+		return "+" + w.marker
+	}
 	return strings.Join(append(append([]string(nil), w.path...), w.name), ".")
 }
 
@@ -107,7 +120,7 @@ func parseValue(s string) (v value, rest string, err error) {
 	if rest != "" && rest[0] != ',' && rest[0] != '|' {
 		return value{}, "", fmt.Errorf("%q follows the closing quote; a quote inside quotes is written twice ('')", rest)
 	}
-	return value{text, true}, rest, nil
+	return value{text: text, quoted: true}, rest, nil
 }
 
 // parseQuoted reads up to the closing quote, whose opening one was read.

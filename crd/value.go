@@ -23,6 +23,9 @@ import (
 // literal turns the text of a tag into JSON of the node's type: text is itself where a string
 // is wanted, and JSON elsewhere. Where both an integer and a string will do, quotes decide.
 func literal(s *props, v value) (*apiextensionsv1.JSON, error) {
+	if v.json != nil {
+		return &apiextensionsv1.JSON{Raw: v.json}, nil
+	}
 	_, isInteger := strconv.ParseInt(v.text, 10, 64)
 	asString := s.Type == "string" || s.XIntOrString && (v.quoted || isInteger != nil)
 	if asString && !v.quoted && v.text == "null" {
