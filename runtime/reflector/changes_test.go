@@ -102,6 +102,18 @@ func TestMissedDeletion(t *testing.T) {
 	})
 }
 
+// A deletion that speaks of another object than the store has still frees the name. What the
+// store had is told as gone.
+func TestDeletionOfAnotherObject(t *testing.T) {
+	inBubbles(t, func(t *testing.T, srv *apitest.Server) {
+		r, watch := started(t, srv, nil, object("a", "1"))
+		f := follow(t, r, nil)
+		watch.Send("DELETED", object("a", "12", uid("another")))
+		f.want("=a@1", "-a@1")
+		wantStore(t, r)
+	})
+}
+
 // slow returns a follower that is stuck after its first change until release is called.
 func slow(t *testing.T, r *reflector.Reflector[cm]) (f *follower, release func()) {
 	t.Helper()

@@ -1,6 +1,7 @@
 package reflector_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -189,8 +190,21 @@ func TestModify(t *testing.T) {
 		check("11")
 		f.want()
 
+		// The last state of what is gone is modified as well.
+		var last int
+		gone, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go func() {
+			for change := range r.Changes(gone) {
+				last = change.Object.Size()
+			}
+		}()
+		synctest.Wait()
 		watch.Send("DELETED", secret("21"))
 		f.want("-a@21")
+		if last > 700 {
+			t.Errorf("the last state of the object takes %d bytes", last)
+		}
 	})
 }
 

@@ -48,6 +48,7 @@ func TestNoBusyLoop(t *testing.T) {
 			version := 7
 			srv.Expect("GET " + path + "?watch=true").Always().Reply(func(w http.ResponseWriter, r *http.Request) {
 				version++
+				w.Header().Set("Content-Type", "application/json")
 				io.WriteString(w, `{"type":"MODIFIED","object":{"metadata":{"name":"a","namespace":"default","resourceVersion":"`+strconv.Itoa(version)+`"}}}`)
 			})
 		},
@@ -130,6 +131,7 @@ func TestBackoffIsNotResetByAShortSuccess(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, srv *apitest.Server) {
 		srv.Expect(strings.TrimSuffix(listFirst, "&resourceVersion=")).Always().List("7", "")
 		srv.Expect(watchFrom("7")).Always().Reply(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
 			http.NewResponseController(w).Flush()
 			time.Sleep(5 * time.Second)
 			io.WriteString(w, `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","code":410,"reason":"Expired"}}`)
@@ -231,9 +233,69 @@ func TestKindGoes(t *testing.T) {
 		r.wantState(watcher.WaitingForKind, "7")
 		gone.Times(0)
 		srv.Expect(listFirst).List("20", "")
-		srv.Expect(watchFrom("20")).Watch()
+		watch = srv.Expect(watchFrom("20")).Watch()
 		time.Sleep(20 * time.Second)
 		r.want("Init", "InitDone @20")
+
+		// It goes again: the delays between two looks start over.
+		again := srv.Expect("GET "+path).Always().Status(404, metav1.StatusReasonNotFound, "no such kind", 0)
+		time.Sleep(time.Hour)
+		watch.Close()
+		time.Sleep(8 * time.Second)
+		if n := again.Served(); n < 3 {
+			t.Errorf("got %d requests within 8s of the kind going again, want 3 at least", n)
+		}
+		again.Times(0)
+		srv.Expect(listFirst).List("30", "")
+		srv.Expect(watchFrom("30")).Watch()
+		time.Sleep(20 * time.Second)
+		r.want("Init", "InitDone @30")
+	})
+}
+
+// A connection that is cut every few seconds, but brings something each time, is resumed after
+// short delays: nothing is wrong with the server.
+func TestFlakyConnection(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, srv *apitest.Server) {
+		srv.Expect(listFirst).List("7", "")
+		version := 7
+		srv.Expect("GET " + path + "?watch=true").Always().Reply(func(w http.ResponseWriter, r *http.Request) {
+			version++
+			w.Header().Set("Content-Type", "application/json")
+			io.WriteString(w, `{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"`+strconv.Itoa(version)+`"}}}`+"\n")
+			http.NewResponseController(w).Flush()
+			time.Sleep(5 * time.Second)
+			panic(http.ErrAbortHandler)
+		})
+		start(t, srv, watcher.Options{InitialList: watcher.ListWatch})
+		time.Sleep(10 * time.Minute)
+		for i, gap := range gaps(srv.Requests())[1:] {
+			if delay := gap - 5*time.Second; delay < 800*time.Millisecond || delay > 1600*time.Millisecond {
+				t.Errorf("delay %d is %s, want 800ms to 1.6s", i, delay)
+			}
+		}
+	})
+}
+
+// The client's own retries do not multiply those of the watcher.
+func TestNoRetryWithinARetry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := apitest.Start(t, nil)
+		cfg := srv.Config()
+		cfg.DisableRetry = false
+		client, err := kube.NewClient(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(client.Close)
+		srv.Expect("GET "+path).Always().Status(503, metav1.StatusReasonServiceUnavailable, "starting", 0)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+		defer cancel()
+		for range watcher.New(client.Namespaced(core.ConfigMaps, "default"), nil).Events(ctx) {
+		}
+		if n := len(srv.Requests()); n > 30 {
+			t.Errorf("got %d requests in 10 minutes, want at most 30", n)
+		}
 	})
 }
 
