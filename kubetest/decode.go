@@ -67,6 +67,9 @@ func (rq *request) decode(data []byte, f format, into runtime.Object, want schem
 	strict := rq.validation != metav1.FieldValidationIgnore
 	types := &objectTypes{catalog: rq.server.kinds.catalog(), into: into, want: want}
 	obj, gvk, err := decoder(f, strict, types).Decode(data, &want, into)
+	if rq.kind != nil {
+		err = rq.kind.strategy.coerce.run(obj, err, strict)
+	}
 	if strictErr, ok := runtime.AsStrictDecodingError(err); ok && obj != nil && rq.validation != metav1.FieldValidationStrict {
 		rq.warnUnknown(strictErr.Errors())
 		err = nil

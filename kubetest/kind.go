@@ -34,6 +34,9 @@ type kind struct {
 
 	strategy     *strategy
 	subresources map[string]*subresource
+	// definition is what the definition of a custom resource says; nil of built-in kinds.
+	definition *definedVersion
+	managers   fieldManagers
 }
 
 // subresource is what can be addressed below the objects of a kind, by verb.

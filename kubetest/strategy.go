@@ -14,6 +14,8 @@ import (
 // The order of a write is: defaults (when the body is read), admit, prepare, validate,
 // warnings, canonicalize.
 type strategy struct {
+	// coerce removes what the schema of a custom resource does not have.
+	coerce coercion
 	// defaults fills in what the client left out.
 	defaults func(obj runtime.Object)
 	// admit is what admission plugins do: it may change the object or refuse the request.

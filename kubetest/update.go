@@ -137,6 +137,7 @@ func (rq *request) modifyLive(mod modification, live *object) (*object, error) {
 	if err := rq.admitUpdate(obj, old); err != nil {
 		return nil, err
 	}
+	keepTimes(obj, old)
 	return rq.replace(obj, live)
 }
 

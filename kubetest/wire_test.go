@@ -268,6 +268,9 @@ func (m *mask) json(t *testing.T, line string) string {
 			}
 			continue
 		}
+		if tok.Kind() == '"' && isName(dec) {
+			tok = jsontext.String(m.text(tok.String())) // such as k:{"uid":"…"} in managedFields
+		}
 		if tok.Kind() == '"' && !isName(dec) {
 			pointer, value := string(dec.StackPointer()), tok.String()
 			if isBookmark && strings.HasSuffix(pointer, "/resourceVersion") {
@@ -294,7 +297,7 @@ var (
 	timePattern = regexp.MustCompile(`[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}(\.[0-9]+)?Z`)
 	namePattern = regexp.MustCompile(`\bgen-[a-z0-9]{5}\b`)
 	nowPattern  = regexp.MustCompile(`(current: |version: [0-9]+ \()[0-9]+`)
-	rvPattern   = regexp.MustCompile(`(the ResourceVersion in record \()[0-9]+`)
+	rvPattern   = regexp.MustCompile(`(the ResourceVersion in record \(|"resourceVersion\\*":\\*")[0-9]+`)
 )
 
 // value masks a string that stands at a pointer.
