@@ -90,16 +90,10 @@ func statusOfKind(k *kind) *subresource {
 // builtinSubresource returns a subresource with what is known of it; the file of each one
 // says what it does.
 func builtinSubresource(k *kind, sub all.Subresource) *subresource {
-	return &subresource{
-		name:     sub.Descriptor.Name,
-		body:     &sub.Descriptor.Body,
-		newBody:  sub.New,
-		handlers: builtinHandlers(k, sub.Descriptor.Name),
-	}
+	s := &subresource{name: sub.Descriptor.Name, body: &sub.Descriptor.Body, newBody: sub.New}
+	completeSubresource(k, s)
+	return s
 }
-
-// builtinHandlers returns what answers requests to a subresource.
-func builtinHandlers(k *kind, name string) map[string]handler { return nil }
 
 // hooks complete the strategy of a built-in kind; they are in a file per API group.
 type hooks map[schema.GroupVersionKind]func(*strategy)

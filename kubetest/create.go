@@ -22,6 +22,9 @@ import (
 
 // create answers POST on a collection.
 func create(w http.ResponseWriter, rq *request) error {
+	if h := unstored(rq.kind.groupKind()); h != nil {
+		return h(w, rq)
+	}
 	if err := rq.createOptions(); err != nil {
 		return err
 	}

@@ -1,0 +1,79 @@
+package kubetest
+
+import (
+	"maps"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// completeSubresource gives a built-in subresource what is particular to it.
+func completeSubresource(k *kind, sub *subresource) {
+	switch sub.name {
+	case "scale":
+		builtinScaling().complete(k, sub)
+	case "token":
+		sub.handlers = map[string]handler{verbCreate: createToken}
+	case "eviction":
+		sub.handlers = map[string]handler{verbCreate: evict}
+	case "binding":
+		sub.handlers = map[string]handler{verbCreate: bind}
+	case "ephemeralcontainers":
+		sub.handlers, sub.prepare = objectVerbs(), prepareEphemeralContainers
+	case "resize":
+		sub.handlers, sub.prepare = objectVerbs(), prepareResize
+	case "approval":
+		sub.handlers, sub.prepare = objectVerbs(), prepareApproval
+	case "finalize":
+		sub.handlers, sub.prepare = map[string]handler{verbUpdate: update}, prepareFinalize
+	case "log", "exec", "attach", "portforward", "proxy":
+		sub.handlers = map[string]handler{verbGet: connect, verbCreate: connect, verbUpdate: connect, verbPatch: connect, verbDelete: connect}
+		sub.hasRest = true
+	}
+}
+
+// objectVerbs are the handlers of subresources whose bodies are objects of the kind itself.
+func objectVerbs() map[string]handler {
+	return map[string]handler{verbGet: get, verbUpdate: update, verbPatch: patch}
+}
+
+// readSubresource reads the body of a POST to a subresource, and the parameters of the request.
+func (rq *request) readSubresource(into runtime.Object) error {
+	if err := rq.createOptions(); err != nil {
+		return err
+	}
+	sub := rq.kind.subresources[rq.subresource]
+	_, err := rq.decodeBody(into, sub.body.GroupVersionKind())
+	return err
+}
+
+// respondSuccess answers a POST that has no object to show.
+func (rq *request) respondSuccess(w http.ResponseWriter) error {
+	return rq.respondBody(w, http.StatusCreated, &metav1.Status{Status: metav1.StatusSuccess}, statusKind)
+}
+
+// mergeInto adds the members of from to a map that may be nil yet.
+func mergeInto(to *map[string]string, from map[string]string) {
+	if *to == nil && len(from) > 0 {
+		*to = map[string]string{}
+	}
+	maps.Copy(*to, from)
+}
+
+// connect refuses what would be a connection to a node: there are none.
+func connect(_ http.ResponseWriter, rq *request) error {
+	o := rq.kind.table.get(key{rq.objectNamespace(), rq.name})
+	if o == nil {
+		return rq.notFound(rq.name)
+	}
+	return noConnection(rq, rq.kind.convert(o))
+}
+
+func noConnection(rq *request, obj runtime.Object) error {
+	if host, ok := hostOf(obj); ok && host == "" {
+		return apierrors.NewBadRequest("pod " + rq.name + " does not have a host assigned")
+	}
+	return apierrors.NewInternalError(errNoNode)
+}
