@@ -232,7 +232,7 @@ func checkFinalizers(m metav1.Object, path *field.Path) field.ErrorList {
 // insert stores obj as a new object.
 func (rq *request) insert(obj runtime.Object) (*object, error) {
 	m := accessor(obj)
-	if v := m.GetResourceVersion(); v != "" && v != "0" {
+	if v := m.GetResourceVersion(); v != "" && v != "0" && !rq.dryRun {
 		return nil, errors.New("resourceVersion should not be set on objects to be created")
 	}
 	obj, err := canonical(rq.kind.stored(obj), rq.kind)
