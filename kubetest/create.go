@@ -125,9 +125,14 @@ func (rq *request) createOnce(obj runtime.Object) (*object, error) {
 }
 
 // fillSystemFields writes what only the server writes, and reports whether it made the name.
+// What is there already, of an object that was preloaded, stays.
 func fillSystemFields(m metav1.Object) (generated bool) {
-	m.SetCreationTimestamp(metav1.NewTime(time.Now()))
-	m.SetUID(uuid.NewUUID())
+	if created := m.GetCreationTimestamp(); created.IsZero() {
+		m.SetCreationTimestamp(metav1.NewTime(time.Now()))
+	}
+	if m.GetUID() == "" {
+		m.SetUID(uuid.NewUUID())
+	}
 	if prefix := m.GetGenerateName(); prefix != "" && m.GetName() == "" {
 		m.SetName(generateName(prefix))
 		return true
