@@ -75,3 +75,15 @@ func withoutStatus(object map[string]any) map[string]any {
 	delete(rest, "metadata")
 	return rest
 }
+
+// emptyStatus reports whether obj has no status, or nothing in it.
+func emptyStatus(obj runtime.Object) bool {
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		return u.Object["status"] == nil
+	}
+	f := reflect.ValueOf(obj).Elem().FieldByName("Status")
+	return !f.IsValid() || f.IsZero()
+}
+
+// sameType reports whether a and b have one Go type.
+func sameType(a, b runtime.Object) bool { return reflect.TypeOf(a) == reflect.TypeOf(b) }

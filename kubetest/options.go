@@ -1,19 +1,34 @@
 package kubetest
 
 import (
+	"io/fs"
 	"log/slog"
 	"slices"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // Options are the settings of a server. The zero value is ready to use.
+//
+// What exists from the start can be given in four ways, and in any order within each: custom
+// resource definitions are created before everything else, namespaces next. Objects are
+// created as a client creates them, so they are validated and get their defaults, except that
+// what they say about uid, creation time and status is kept. An object that has a deletion
+// timestamp and finalizers is deleted at once, and waits for them. What needs a namespace and
+// names none goes to "default"; a namespace that is named and does not exist is created.
 type Options struct {
-	// Objects exist from the start. They are created in this order as a client would create
-	// them, so they are validated and get their defaults; status and generation are kept as
-	// given. What has no namespace and needs one goes to "default"; namespaces that are named
-	// and do not exist are created.
+	// Objects are Go values: pointers to types of k8s.io/api, or to any other types that
+	// have apiVersion and kind set, unstructured.Unstructured among them. They are copied.
 	Objects []runtime.Object
+	// CRDs are custom resource definitions. Their kinds are served from the start.
+	CRDs []*apiextensionsv1.CustomResourceDefinition
+	// YAML is any number of documents, in YAML or JSON, as kubectl takes them; lists are taken apart.
+	YAML string
+	// Files has files of such documents: everything in it whose name ends in .yaml, .yml or
+	// .json, in its folders too. os.DirFS and embed.FS make one.
+	Files fs.FS
+
 	// Logger receives a line for each request. Nil is silent.
 	Logger *slog.Logger
 }
@@ -25,6 +40,7 @@ func (o *Options) complete() *Options {
 		c = *o
 	}
 	c.Objects = slices.Clone(c.Objects)
+	c.CRDs = slices.Clone(c.CRDs)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
