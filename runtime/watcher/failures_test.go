@@ -239,7 +239,10 @@ func TestKindGoes(t *testing.T) {
 
 		// It goes again: the delays between two looks start over.
 		again := srv.Expect("GET "+path).Always().Status(404, metav1.StatusReasonNotFound, "no such kind", 0)
-		time.Sleep(time.Hour)
+		time.Sleep(200 * time.Second)
+		if n := again.Served(); n != 0 {
+			t.Fatalf("got %d requests while the watch was open", n)
+		}
 		watch.Close()
 		time.Sleep(8 * time.Second)
 		if n := again.Served(); n < 3 {
