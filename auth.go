@@ -2,6 +2,7 @@ package kube
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -16,13 +17,21 @@ import (
 	"time"
 )
 
-// credentials says who the client is, in an Authorization header.
+// identity is who the client is for one request. It never changes.
+type identity struct {
+	// header is the value of Authorization; empty where a client certificate says it all.
+	header string
+	// cert and key are a client certificate that came with the credentials.
+	cert, key []byte
+}
+
+// credentials says who the client is.
 type credentials interface {
-	// authorization returns the value of the header; it is safe for concurrent use.
-	authorization() string
-	// refresh is called when the server answered 401 to a request that carried used. It
-	// reports whether there is something else to try now.
-	refresh(used string) bool
+	// current returns the identity to use now; it is safe for concurrent use.
+	current(ctx context.Context) (*identity, error)
+	// renewed is called when the server answered 401 to a request that was sent as used. It
+	// returns another identity to try, nil if there is none.
+	renewed(ctx context.Context, used *identity) (*identity, error)
 }
 
 // newCredentials chooses the credentials that c asks for; nil if there are none.
@@ -35,22 +44,26 @@ func newCredentials(c *Config) (credentials, error) {
 		if err := checkToken([]byte(token)); err != nil {
 			return nil, fmt.Errorf("Config.BearerToken %w", err)
 		}
-		return fixedCredentials("Bearer " + token), nil
+		return fixedCredentials{&identity{header: "Bearer " + token}}, nil
 	case c.Username != "" || c.Password != "":
 		if strings.Contains(c.Username, ":") {
 			return nil, fmt.Errorf("Config.Username %q holds a colon, which basic authentication cannot send", c.Username)
 		}
 		pair := []byte(c.Username + ":" + c.Password)
-		return fixedCredentials("Basic " + base64.StdEncoding.EncodeToString(pair)), nil
+		return fixedCredentials{&identity{header: "Basic " + base64.StdEncoding.EncodeToString(pair)}}, nil
+	case c.Credentials != nil:
+		return &sourced{source: c.Credentials, logger: c.Logger}, nil
 	}
 	return nil, nil
 }
 
 // fixedCredentials never change.
-type fixedCredentials string
+type fixedCredentials struct{ id *identity }
 
-func (f fixedCredentials) authorization() string { return string(f) }
-func (f fixedCredentials) refresh(string) bool   { return false }
+func (f fixedCredentials) current(context.Context) (*identity, error) { return f.id, nil }
+func (f fixedCredentials) renewed(context.Context, *identity) (*identity, error) {
+	return nil, nil
+}
 
 // tokenFile is a bearer token in a file that somebody replaces: the kubelet does at 80 % of a
 // token's life, which is ten minutes at least, so that reading it each minute is always in time.
@@ -58,9 +71,9 @@ type tokenFile struct {
 	path   string
 	logger *slog.Logger
 
-	header  atomic.Pointer[string] // "Bearer …", as last read
-	checked atomic.Int64           // when, in Unix nanoseconds
-	mu      sync.Mutex             // held while reading
+	id      atomic.Pointer[identity] // as last read
+	checked atomic.Int64             // when, in Unix nanoseconds
+	mu      sync.Mutex               // held while reading
 }
 
 // newTokenFile reads the file, so that a wrong path is an error at once; a token given beside
@@ -75,26 +88,29 @@ func newTokenFile(c *Config) (*tokenFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.header.Store(&header)
+	f.id.Store(&identity{header: header})
 	return f, nil
 }
 
-func (f *tokenFile) authorization() string {
+func (f *tokenFile) current(context.Context) (*identity, error) {
 	if time.Now().UnixNano()-f.checked.Load() >= int64(fileReloadInterval) && f.mu.TryLock() {
 		// One request reads; those beside it use the token that was good until now.
 		f.reread()
 		f.mu.Unlock()
 	}
-	return *f.header.Load()
+	return f.id.Load(), nil
 }
 
-func (f *tokenFile) refresh(used string) bool {
+func (f *tokenFile) renewed(_ context.Context, used *identity) (*identity, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if *f.header.Load() == used {
+	if f.id.Load() == used {
 		f.reread()
 	}
-	return *f.header.Load() != used
+	if id := f.id.Load(); id != used {
+		return id, nil
+	}
+	return nil, nil
 }
 
 // reread is called with mu held.
@@ -105,7 +121,9 @@ func (f *tokenFile) reread() {
 		f.logger.Warn("kube: token file cannot be read, going on with the previous token", slog.Any("error", err))
 		return
 	}
-	f.header.Store(&header)
+	if header != f.id.Load().header {
+		f.id.Store(&identity{header: header})
+	}
 }
 
 func (f *tokenFile) read() (header string, err error) {
@@ -206,22 +224,44 @@ type identityTransport struct {
 // newer, and the request is sent once more if they find it.
 func (t *identityTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	signed := t.dressed(req)
-	used := ""
-	if t.credentials != nil && req.Header.Get("Authorization") == "" {
-		used = t.credentials.authorization()
-		signed.Header["Authorization"] = []string{used}
+	if t.credentials == nil || req.Header.Get("Authorization") != "" {
+		return t.next.RoundTrip(signed)
 	}
+	used, err := t.credentials.current(req.Context())
+	if err != nil {
+		closeBody(req)
+		return nil, err
+	}
+	used.sign(signed)
 	resp, err := t.next.RoundTrip(signed)
-	if err != nil || resp.StatusCode != http.StatusUnauthorized || used == "" || !t.credentials.refresh(used) {
+	if err != nil || resp.StatusCode != http.StatusUnauthorized {
 		return resp, err
+	}
+	newer, err := t.credentials.renewed(req.Context(), used)
+	if err != nil {
+		discard(resp)
+		return nil, err
 	}
 	again, ok := rewind(signed)
-	if !ok {
-		return resp, err
+	if newer == nil || !ok {
+		return resp, nil
 	}
 	discard(resp)
-	again.Header["Authorization"] = []string{t.credentials.authorization()}
+	newer.sign(again)
 	return t.next.RoundTrip(again)
+}
+
+func (id *identity) sign(req *http.Request) {
+	if id.header != "" {
+		req.Header["Authorization"] = []string{id.header}
+	}
+}
+
+// closeBody does what a round tripper owes to a request that it does not send.
+func closeBody(req *http.Request) {
+	if req.Body != nil {
+		req.Body.Close()
+	}
 }
 
 // dressed returns a copy of req with the headers of every request: the caller's must not change.

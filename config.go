@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/go-kube/kube/kubeconfig"
 )
 
 // Config says how to reach an API server and who to be there. [InferConfig],
@@ -64,6 +66,16 @@ type Config struct {
 	// API server itself has none since Kubernetes 1.19. They exclude the bearer token.
 	Username string
 	Password string
+	// Credentials hands out tokens, client certificates, or both, that end. It is asked before
+	// the first request, a minute before the end of what it gave (or a fifth of its life, if that
+	// is less), and when the server answers 401. What it says stays in use for as long as it can
+	// when asking for more fails. It is called by one goroutine at a time, which goes on when
+	// the request that needs it is given up: others may wait for it. A kubeconfig's exec plugin
+	// or auth-provider becomes such a function, see [kubeconfig.Resolved.Credentials].
+	//
+	// It excludes the bearer token, Username and Password. A client certificate of the
+	// configuration itself wins over one that is handed out.
+	Credentials kubeconfig.CredentialFunc
 	// Impersonate acts as somebody else.
 	Impersonate Impersonation
 
@@ -208,7 +220,7 @@ func (c *Config) baseURL() (*url.URL, error) {
 // wantsTLS reports whether there is a setting that has no use without TLS, or that should not
 // travel without it.
 func (c *Config) wantsTLS() bool {
-	return c.usesTLSFields() || c.BearerToken != "" || c.BearerTokenFile != "" || c.Username != "" || c.Password != ""
+	return c.usesTLSFields() || c.BearerToken != "" || c.BearerTokenFile != "" || c.Username != "" || c.Password != "" || c.Credentials != nil
 }
 
 func (c *Config) usesTLSFields() bool {
@@ -274,6 +286,8 @@ func (c *Config) validate() error {
 		return errors.New("the Config has a client key without its certificate; set CertData or CertFile")
 	case token && (c.Username != "" || c.Password != ""):
 		return errors.New("the Config has both a bearer token and a username or password; only one of them can be sent")
+	case c.Credentials != nil && (token || c.Username != "" || c.Password != ""):
+		return errors.New("the Config has both Credentials and a bearer token or password; only one of them can be sent")
 	case c.Impersonate.User == "" && !c.Impersonate.isZero():
 		return errors.New("Config.Impersonate has a UID, Groups or Extra without a User")
 	case slices.ContainsFunc(c.Wrap, isNilMiddleware):

@@ -32,16 +32,22 @@ const (
 type connections struct {
 	cfg     *Config
 	proxy   *proxies
+	creds   credentials // nil unless they may hand out client certificates
 	current atomic.Pointer[http.Transport]
 	reloads bool
 	checked atomic.Int64 // when the files were last read, in Unix nanoseconds
+
+	adopted atomic.Pointer[identity] // whose client certificate current has
 
 	mu       sync.Mutex // guards what follows, and replacing current
 	material tlsMaterial
 }
 
-func newConnections(c *Config, proxy *proxies) (*connections, error) {
+func newConnections(c *Config, proxy *proxies, creds credentials) (*connections, error) {
 	p := &connections{cfg: c, proxy: proxy, reloads: reloadsTLS(c)}
+	if _, ok := creds.(*sourced); ok && !c.hasClientCertificate() {
+		p.creds = creds
+	}
 	material, err := readTLSMaterial(c)
 	if err != nil {
 		return nil, err
@@ -78,16 +84,16 @@ func (p *connections) newPool(tlsConfig *tls.Config) *http.Transport {
 
 // RoundTrip implements [http.RoundTripper].
 func (p *connections) RoundTrip(req *http.Request) (*http.Response, error) {
-	if p.reloads && time.Now().UnixNano()-p.checked.Load() >= int64(fileReloadInterval) && p.mu.TryLock() {
-		p.reload()
-		p.mu.Unlock()
+	pool, err := p.pool(req)
+	if err != nil {
+		closeBody(req)
+		return nil, err
 	}
-	pool := p.current.Load()
 	resp, err := pool.RoundTrip(req)
-	if !p.reloads || !p.suspects(resp, err) {
+	if !p.suspects(resp, err) {
 		return resp, err
 	}
-	next := p.newerThan(pool)
+	next := p.newerThan(req, pool)
 	if next == pool {
 		return resp, err
 	}
@@ -99,8 +105,53 @@ func (p *connections) RoundTrip(req *http.Request) (*http.Response, error) {
 	return next.RoundTrip(again)
 }
 
+// pool returns the pool to use now, after looking for something newer where that is due.
+func (p *connections) pool(req *http.Request) (*http.Transport, error) {
+	if p.reloads && time.Now().UnixNano()-p.checked.Load() >= int64(fileReloadInterval) && p.mu.TryLock() {
+		p.reload()
+		p.mu.Unlock()
+	}
+	if p.creds != nil {
+		id, err := p.creds.current(req.Context())
+		if err == nil {
+			err = p.adopt(id)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return p.current.Load(), nil
+}
+
+// adopt makes the client certificate of id the one of new connections.
+func (p *connections) adopt(id *identity) error {
+	if p.adopted.Load() == id {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	material := p.material
+	material.cert, material.key = id.cert, id.key
+	if !material.equal(p.material) {
+		tlsConfig, err := material.tlsConfig(p.cfg)
+		if err != nil {
+			return err
+		}
+		p.replace(material, tlsConfig)
+	}
+	p.adopted.Store(id)
+	return nil
+}
+
 // newerThan returns the pool to use after pool failed: pool itself if the files have not changed.
-func (p *connections) newerThan(pool *http.Transport) *http.Transport {
+func (p *connections) newerThan(req *http.Request, pool *http.Transport) *http.Transport {
+	if id := p.adopted.Load(); id != nil && len(id.cert) > 0 {
+		newer, err := p.creds.renewed(req.Context(), id)
+		if err != nil || newer == nil || p.adopt(newer) != nil {
+			return pool
+		}
+		return p.current.Load()
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.current.Load() == pool {
@@ -111,10 +162,13 @@ func (p *connections) newerThan(pool *http.Transport) *http.Transport {
 
 // suspects reports whether the certificates in use may be the reason of a failure.
 func (p *connections) suspects(resp *http.Response, err error) bool {
-	if err != nil {
+	switch {
+	case !p.reloads && p.creds == nil:
+		return false
+	case err != nil:
 		return staleTLS(err)
 	}
-	return resp.StatusCode == http.StatusUnauthorized && p.cfg.hasClientCertificate()
+	return p.reloads && resp.StatusCode == http.StatusUnauthorized && p.cfg.hasClientCertificate()
 }
 
 // reload reads the files, and replaces the pool if they changed. What cannot be read or used, as
@@ -123,6 +177,9 @@ func (p *connections) suspects(resp *http.Response, err error) bool {
 func (p *connections) reload() {
 	p.checked.Store(time.Now().UnixNano())
 	material, err := readTLSMaterial(p.cfg)
+	if p.creds != nil {
+		material.cert, material.key = p.material.cert, p.material.key
+	}
 	if err == nil && material.equal(p.material) {
 		return
 	}
@@ -135,10 +192,15 @@ func (p *connections) reload() {
 			slog.Any("error", err))
 		return
 	}
+	p.replace(material, tlsConfig)
+	p.cfg.Logger.Info("kube: certificate files changed, opening new connections")
+}
+
+// replace is called with mu held.
+func (p *connections) replace(material tlsMaterial, tlsConfig *tls.Config) {
 	p.material = material
 	old := p.current.Swap(p.newPool(tlsConfig))
 	old.CloseIdleConnections()
-	p.cfg.Logger.Info("kube: certificate files changed, opening new connections")
 }
 
 // CloseIdleConnections closes the connections that nothing uses.

@@ -58,7 +58,9 @@ type KubeconfigOptions struct {
 // whose address begins with http://, where everybody on the way could read them; impersonation
 // is.
 //
-// Users with an exec plugin or an auth-provider are refused for the time being.
+// A user's exec plugin or auth-provider runs when the first request needs it, with the standard
+// input where it wants that and os.Stderr to write to; see [Config.Credentials]. As in client-go,
+// a token or a password that stands beside it is used in its place.
 func ConfigFromKubeconfig(path string, opts *KubeconfigOptions) (*Config, error) {
 	cfg, err := fromKubeconfig(path, opts)
 	if err != nil {
@@ -155,9 +157,6 @@ func addUser(c *Config, r *kubeconfig.Resolved, secure bool) error {
 	if !secure {
 		return nil
 	}
-	if err := supported(from); err != nil {
-		return err
-	}
 	c.BearerToken = string(from.Token)
 	c.BearerTokenFile = from.TokenFile
 	c.Username = from.Username
@@ -170,22 +169,11 @@ func addUser(c *Config, r *kubeconfig.Resolved, secure bool) error {
 	if len(c.KeyData) == 0 {
 		c.KeyFile = from.ClientKey
 	}
-	return nil
-}
-
-// supported refuses kinds of credentials that this version does not know: without them the
-// client would be somebody else, or nobody.
-func supported(u *kubeconfig.User) error {
-	const wayOut = "give the user a token, a tokenFile or a client certificate instead (kubectl create token makes a token)"
-	switch {
-	case u.Exec != nil && u.AuthProvider != nil:
-		return errors.New("has both an exec plugin and an auth-provider; remove one")
-	case u.Exec != nil:
-		return fmt.Errorf("gets its credentials from the exec plugin %q, which is not supported yet; %s", u.Exec.Command, wayOut)
-	case u.AuthProvider != nil:
-		return fmt.Errorf("gets its credentials from the auth-provider %q, which is not supported yet; %s", u.AuthProvider.Name, wayOut)
+	source, err := r.Credentials(nil)
+	if err == nil && from.Token == "" && from.TokenFile == "" && from.Username == "" && from.Password == "" {
+		c.Credentials = source
 	}
-	return nil
+	return err
 }
 
 // fileError is about a file that a kubeconfig names, and not to be taken for a kubeconfig that is

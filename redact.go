@@ -67,6 +67,7 @@ func (c Config) attributes() []slog.Attr {
 	text("BearerTokenFile", c.BearerTokenFile)
 	text("Username", c.Username)
 	secret("Password", c.Password != "")
+	add("Credentials", c.Credentials != nil, "set")
 	text("ImpersonateUser", c.Impersonate.User)
 	add("ImpersonateGroups", len(c.Impersonate.Groups) > 0, c.Impersonate.Groups)
 	text("ProxyURL", redactURL(c.ProxyURL))

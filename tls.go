@@ -68,7 +68,7 @@ func (m tlsMaterial) tlsConfig(c *Config) (*tls.Config, error) {
 			return nil, fmt.Errorf("%s holds no PEM certificate", sourceName("CA", c.CAData, c.CAFile))
 		}
 	}
-	if !c.hasClientCertificate() {
+	if len(m.cert) == 0 && len(m.key) == 0 {
 		return t, nil
 	}
 	cert, err := m.clientCertificate(c)
@@ -88,7 +88,7 @@ func (m tlsMaterial) tlsConfig(c *Config) (*tls.Config, error) {
 // server that no longer takes the old certificate may end the connection in a way that does
 // not say why. What cannot be read or used leaves cert in place.
 func newestCertificate(c *Config, cert *tls.Certificate) *tls.Certificate {
-	if !reloadsTLS(c) {
+	if !c.hasClientCertificate() || !reloadsTLS(c) {
 		return cert
 	}
 	m, err := readTLSMaterial(c)
@@ -103,6 +103,9 @@ func newestCertificate(c *Config, cert *tls.Certificate) *tls.Certificate {
 
 func (m tlsMaterial) clientCertificate(c *Config) (*tls.Certificate, error) {
 	cert, err := tls.X509KeyPair(m.cert, m.key)
+	if err != nil && !c.hasClientCertificate() {
+		return nil, fmt.Errorf("the client certificate and key that Config.Credentials handed out do not belong together or are not PEM: %w", err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s and %s are not a certificate and its key: %w",
 			sourceName("Cert", c.CertData, c.CertFile), sourceName("Key", c.KeyData, c.KeyFile), err)

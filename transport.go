@@ -49,7 +49,7 @@ func assemble(c *Config, base *url.URL) (*transport, error) {
 		if err != nil {
 			return nil, err
 		}
-		if t.inner, err = newConnections(c, proxy); err != nil {
+		if t.inner, err = newConnections(c, proxy, creds); err != nil {
 			return nil, err
 		}
 	}

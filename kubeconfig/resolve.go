@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -36,6 +37,9 @@ type Resolved struct {
 	Namespace string
 	Cluster   Cluster
 	User      User
+	// UserOrigin is the file that the user entry was read from: where refreshed tokens are
+	// written to. Empty for an entry made by a program.
+	UserOrigin string
 }
 
 // Resolve follows the current context, or what overrides say instead, to its cluster and user.
@@ -79,7 +83,7 @@ func (c *Config) resolve(o Overrides) (*Resolved, error) {
 	if user == nil {
 		return nil, missing("user", r.UserName, o.User, context.Name, names(c.Users))
 	}
-	r.User = user.absolute()
+	r.User, r.UserOrigin = user.absolute(), user.Origin
 	return r, nil
 }
 
@@ -149,6 +153,17 @@ func (n *NamedUser) absolute() User {
 			exec.Command = fromFolderOf(n.Origin, exec.Command)
 		}
 		u.Exec = &exec
+	}
+	if u.AuthProvider != nil {
+		provider := *u.AuthProvider
+		provider.Config = maps.Clone(provider.Config)
+		for _, key := range []string{"cmd-path", "idp-certificate-authority"} {
+			path := string(provider.Config[key])
+			if path != "" && (key != "cmd-path" || strings.ContainsRune(path, filepath.Separator)) {
+				provider.Config[key] = Secret(fromFolderOf(n.Origin, path))
+			}
+		}
+		u.AuthProvider = &provider
 	}
 	return u
 }

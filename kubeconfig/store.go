@@ -1,0 +1,100 @@
+package kubeconfig
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// storeTokens writes refreshed tokens into the kubeconfig that the user is in. Everything else in
+// the file is as somebody else may have written it in the meantime.
+func storeTokens(path, user, idToken, refreshToken string) error {
+	return update(path, func(c *Config) error {
+		entry := c.User(user)
+		if entry == nil || entry.User.AuthProvider == nil {
+			return fmt.Errorf("user %q has no auth-provider any more", user)
+		}
+		p := entry.User.AuthProvider
+		if p.Config == nil {
+			p.Config = map[string]Secret{}
+		}
+		p.Config["id-token"] = Secret(idToken)
+		if refreshToken != "" {
+			p.Config["refresh-token"] = Secret(refreshToken)
+		}
+		return nil
+	})
+}
+
+const (
+	// lockTries and lockWait bound how long another program may take to write the file.
+	lockTries = 20
+	lockWait  = 50 * time.Millisecond
+)
+
+// update changes the kubeconfig at path while nobody else does, by kubectl's rules: who has made
+// path.lock may write.
+func update(path string, change func(*Config) error) error {
+	target, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return err
+	}
+	lock := path + ".lock"
+	if err := makeLock(lock); err != nil {
+		return err
+	}
+	defer os.Remove(lock)
+	c, err := Load(target)
+	if err != nil {
+		return err
+	}
+	if err := change(c); err != nil {
+		return err
+	}
+	text, err := c.Encode()
+	if err != nil {
+		return err
+	}
+	return replaceFile(target, text)
+}
+
+func makeLock(path string) error {
+	var err error
+	for range lockTries {
+		var f *os.File
+		f, err = os.OpenFile(path, os.O_CREATE|os.O_EXCL, 0)
+		if err == nil {
+			return f.Close()
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		time.Sleep(lockWait)
+	}
+	return fmt.Errorf("another program is writing the kubeconfig; if none is, remove the lock: %w", err)
+}
+
+// replaceFile puts text in the place of the file, so that a reader sees the one or the other
+// whole.
+func replaceFile(path string, text []byte) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	err = errors.Join(err, f.Chmod(info.Mode().Perm()), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}
