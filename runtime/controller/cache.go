@@ -14,6 +14,8 @@ import (
 type cache interface {
 	run(ctx context.Context) error
 	waitReady(ctx context.Context) error
+	waitFor(ctx context.Context, version string) error
+	version() string
 	changes(ctx context.Context) iter.Seq[change]
 	get(key objectKey) (raw *resource.Raw, ok bool)
 	all() iter.Seq[*resource.Raw]
@@ -32,6 +34,12 @@ type typedCache[K any] struct{ *reflector.Reflector[K] }
 func (c typedCache[K]) run(ctx context.Context) error { return c.Run(ctx) }
 
 func (c typedCache[K]) waitReady(ctx context.Context) error { return c.Store().WaitReady(ctx) }
+
+func (c typedCache[K]) waitFor(ctx context.Context, version string) error {
+	return c.Store().WaitFor(ctx, version)
+}
+
+func (c typedCache[K]) version() string { return c.Store().Stats().ResourceVersion }
 
 func (c typedCache[K]) state() watcher.State { return c.State() }
 

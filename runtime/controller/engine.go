@@ -45,6 +45,7 @@ type engine struct {
 
 	runner  atomic.Pointer[runner[objectKey]] // nil before Run
 	working atomic.Bool                       // between the first reconcile and the stop
+	writes  *tracker
 	counts  counters
 }
 
@@ -101,6 +102,7 @@ func (e *engine) run(parent context.Context) error {
 	defer cancelRuns(nil)
 
 	r := e.newRunner(runs)
+	e.writes = e.newTracker()
 	e.runner.Store(r)
 	tasks := e.startTasks(ctx, cancel)
 	e.log.LogAttrs(ctx, slog.LevelInfo, "controller starting")
@@ -135,8 +137,34 @@ func (e *engine) start() error {
 
 func (e *engine) newRunner(runs context.Context) *runner[objectKey] {
 	keys := newScheduler[objectKey](e.opts.Debounce, e.opts.DebounceLimit)
-	keys.own = objectKey.owned
-	return newRunner(keys, e.opts.Concurrency, func(r *run[objectKey]) { e.perform(runs, r) })
+	keys.own, keys.rank = objectKey.owned, e.opts.Priority
+	r := newRunner(keys, e.opts.Concurrency, func(r *run[objectKey]) { e.perform(runs, r) })
+	r.pace = newPace(e.opts.Rate)
+	return r
+}
+
+// settling is how long a key waits that its own write was shown for: the change itself, which the
+// watch hands on at about the same time, runs the key at once if it is one that triggers it, and
+// both become one run.
+const settling = 10 * time.Millisecond
+
+// newTracker returns the tracker of the keys' own writes. The sources add their views.
+func (e *engine) newTracker() *tracker {
+	own := newView(e.endpoint, &e.opts.Watch, func(key objectKey) (uid uint64, ok bool) {
+		raw, ok := e.cache.get(key)
+		if !ok || raw.DeletionTimestamp() != nil {
+			return 0, false
+		}
+		return hashUID(raw.UID()), true
+	})
+	t := newTracker(e.opts.OwnWrites, own, e.cache.version, func(key objectKey, reason Reason) {
+		e.runner.Load().schedule(key, settling, reason)
+	})
+	for _, s := range e.sources {
+		s.view = newView(s.endpoint, &s.options, s.live)
+		t.views = append(t.views, s.view)
+	}
+	return t
 }
 
 // startTasks starts everything that triggers. fail ends the controller.
@@ -152,6 +180,9 @@ func (e *engine) startTasks(ctx context.Context, fail context.CancelCauseFunc) *
 			e.changed(c)
 		}
 	})
+	if e.opts.OwnWrites > 0 {
+		tasks.Go(func() { e.writes.follow(ctx, e.cache.waitFor) })
+	}
 	for _, s := range e.sources {
 		tasks.Go(func() { s.run(ctx) })
 	}
@@ -249,6 +280,9 @@ const maxNamed = 5
 // changed takes in a change of the controller's own objects.
 func (e *engine) changed(c change) {
 	key := keyOf(c.raw)
+	if c.deleted || c.raw.DeletionTimestamp() != nil {
+		e.writes.ended(e.writes.own, key, hashUID(c.raw.UID()))
+	}
 	if c.deleted {
 		e.deleted(key, c.raw)
 		return
@@ -267,6 +301,7 @@ func (e *engine) deleted(key objectKey, last *resource.Raw) {
 	e.filter.drop(key)
 	r := e.runner.Load()
 	r.forget(key)
+	e.writes.forget(key)
 	if e.onDeleted == nil {
 		return
 	}

@@ -18,7 +18,12 @@ type staticCache map[objectKey]*resource.Raw
 
 func (c staticCache) run(ctx context.Context) error   { <-ctx.Done(); return nil }
 func (c staticCache) waitReady(context.Context) error { return nil }
-func (c staticCache) state() watcher.State            { return watcher.State{} }
+func (c staticCache) version() string                 { return "1" }
+func (c staticCache) waitFor(ctx context.Context, _ string) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+func (c staticCache) state() watcher.State { return watcher.State{} }
 func (c staticCache) changes(context.Context) iter.Seq[change] {
 	return func(func(change) bool) {}
 }
@@ -62,6 +67,7 @@ func BenchmarkEngine(b *testing.B) {
 				e.decode = func(*resource.Raw) (any, error) { return blank, nil }
 			}
 			r := e.newRunner(b.Context())
+			e.writes = e.newTracker()
 			e.runner.Store(r)
 			r.open()
 			b.ReportAllocs()

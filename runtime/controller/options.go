@@ -35,6 +35,34 @@ type Options struct {
 	// Backoff is the wait after failed runs.
 	Backoff Backoff
 
+	// OwnWrites is how long a key waits, after its reconciler has written something, until the
+	// watches of the controller have shown what it wrote; its next run does not begin before,
+	// so that it never acts on a state from before its own last write. A key that waits holds up no
+	// other. When the time is over it runs all the same, which [Stats] counts. 0 is 10s; a
+	// negative number has keys run without waiting.
+	//
+	// What counts are writes with the context that the reconciler is called with, or one made
+	// from it, of objects that the controller watches: its own and those of related kinds. What
+	// a write has not changed, or what no watch will show, is not waited for. Of a binding, for
+	// which the server tells no version, nothing is known.
+	OwnWrites time.Duration
+
+	// Resync is how long after its last run an object is reconciled that nothing has triggered;
+	// up to a tenth more or less, so that objects do not come back together. 0 is never: no
+	// change is missed by the watches, so this is for what no watch tells, such as the state
+	// of a system outside of the cluster.
+	Resync time.Duration
+
+	// Rate bounds how many runs begin in a time, over all objects. The zero value sets no
+	// bound beyond Concurrency.
+	Rate Rate
+
+	// Priority says which keys go first when there is no room for all that are due. It is
+	// called for each trigger, must be quick, and must not call the controller. A run has the
+	// highest priority of the triggers that were merged into it; the lower ones still get every ninth
+	// run. Nil is [DefaultPriority].
+	Priority func(Reason) Priority
+
 	// SyncTimeout is how long the first reconcile waits for the first lists of the related
 	// kinds, once the controller's own objects are known; 0 is 30s, a negative number does not
 	// wait. A kind that comes later, because its CRD is not installed or its list is
@@ -55,6 +83,7 @@ const (
 	defaultConcurrency    = 16
 	defaultSyncTimeout    = 30 * time.Second
 	defaultStopTimeout    = 30 * time.Second
+	defaultOwnWrites      = 10 * time.Second
 	defaultDebounceFactor = 10
 )
 
@@ -82,6 +111,12 @@ func (o *Options) prepared(endpoint kube.Endpoint) (Options, error) {
 	if c.StopTimeout == 0 {
 		c.StopTimeout = defaultStopTimeout
 	}
+	if c.OwnWrites == 0 {
+		c.OwnWrites = defaultOwnWrites
+	}
+	if c.Priority == nil {
+		c.Priority = DefaultPriority
+	}
 	if c.Logger == nil {
 		c.Logger = endpoint.Client().Logger()
 	}
@@ -99,6 +134,11 @@ func (o *Options) validate() error {
 		return fmt.Errorf("Options.Debounce is %s; it has to be 0 (none) or more", o.Debounce)
 	case o.DebounceLimit < o.Debounce:
 		return fmt.Errorf("Options.DebounceLimit is %s, which is less than Debounce %s", o.DebounceLimit, o.Debounce)
+	case o.Resync < 0:
+		return fmt.Errorf("Options.Resync is %s; it has to be 0 (never) or more", o.Resync)
+	}
+	if err := o.Rate.validate(); err != nil {
+		return err
 	}
 	return o.Backoff.validate()
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math/rand/v2"
 	"runtime/debug"
+	"time"
 
 	"github.com/go-kube/kube"
 	"github.com/go-kube/kube/resource"
@@ -20,7 +22,8 @@ type call struct {
 // perform does one run of a key. ctx is that of all runs.
 func (e *engine) perform(ctx context.Context, r *run[objectKey]) {
 	returned := false
-	c := &call{runContext: runContext{ctx, r.reason, r.attempt}, key: r.key}
+	c := &call{key: r.key}
+	c.runContext = runContext{kube.WithWriteObserver(ctx, func(w kube.Write) { e.wrote(c, &w) }), r.reason, r.attempt}
 	defer func() {
 		if !returned { // the user's code has called runtime.Goexit, which nothing can stop
 			r.outcome = e.failed(c, Await(), &PanicError{Stack: debug.Stack()})
@@ -33,6 +36,9 @@ func (e *engine) perform(ctx context.Context, r *run[objectKey]) {
 func (e *engine) reconcileKey(c *call) outcome {
 	for _, last := range e.takeGone(c.key) {
 		e.tellDeleted(c, last)
+	}
+	if patience, wait := e.writes.park(c.key, c.reason); wait {
+		return outcome{none: true, again: true, delay: patience, reason: c.reason}
 	}
 	raw, ok := e.cache.get(c.key)
 	if !ok {
@@ -57,6 +63,11 @@ func (e *engine) reconcileKey(c *call) outcome {
 	return e.succeeded(c, action)
 }
 
+// wrote takes in a write that the run c has made.
+func (e *engine) wrote(c *call, w *kube.Write) {
+	e.writes.wrote(c.key, w)
+}
+
 func (e *engine) callReconciler(c *call, raw *resource.Raw) (action Action, err error) {
 	err = contain(func() (err error) {
 		if c.obj, err = e.decode(raw); err == nil {
@@ -74,7 +85,16 @@ func (e *engine) succeeded(c *call, action Action) outcome {
 	case retry:
 		return e.retry(c.attempt, nil)
 	}
-	return outcome{}
+	return e.rest(outcome{})
+}
+
+// rest adds the run of a resync to an outcome that asks for none.
+func (e *engine) rest(o outcome) outcome {
+	if period := e.opts.Resync; period > 0 && !o.again {
+		jitter := time.Duration((rand.Float64() - 0.5) / 5 * float64(period))
+		o.again, o.delay, o.reason = true, period+jitter, Reason{Kind: Resync}
+	}
+	return o
 }
 
 // failed decides what follows a failed run.
@@ -91,7 +111,7 @@ func (e *engine) failed(c *call, action Action, err error) outcome {
 		o = e.rule(c.attempt, action, err)
 	}
 	e.logFailure(c, o, err)
-	return o
+	return e.rest(o)
 }
 
 // rule is what happens where the user has no rule of their own.

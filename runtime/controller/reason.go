@@ -29,6 +29,8 @@ const (
 	Everything
 	// Custom is a run that [Controller.ReconcileOn] asked for.
 	Custom
+	// Resync is a run because of [Options.Resync].
+	Resync
 )
 
 // String returns the kind as it stands in logs.
@@ -52,6 +54,8 @@ func (k ReasonKind) String() string {
 		return "reconcile all"
 	case Custom:
 		return "custom"
+	case Resync:
+		return "resync"
 	}
 	return fmt.Sprintf("ReasonKind(%d)", uint8(k))
 }

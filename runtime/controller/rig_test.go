@@ -56,16 +56,20 @@ type rig struct {
 func inBubble(t *testing.T, f func(*testing.T, *rig)) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &rig{t: t, journal: newJournal(), srv: apitest.Start(t, nil)}
-		cfg := r.srv.Config()
-		cfg.Logger = slog.New(slog.NewTextHandler(&r.log, &slog.HandlerOptions{ReplaceAttr: plainLog}))
-		client, err := kube.NewClient(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(client.Close)
-		r.client = client
+		r.connect()
 		f(t, r)
 	})
+}
+
+func (r *rig) connect() {
+	cfg := r.srv.Config()
+	cfg.Logger = slog.New(slog.NewTextHandler(&r.log, &slog.HandlerOptions{ReplaceAttr: plainLog}))
+	client, err := kube.NewClient(cfg)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(client.Close)
+	r.client = client
 }
 
 // plainLog leaves out what differs from run to run.

@@ -38,7 +38,9 @@ type runner[K comparable] struct {
 	alarm    moment // when timer fires
 	workers  int
 	starting int // workers that have not looked for a key yet
+	pace     pace
 	opened   bool
+	paused   bool
 	stopped  bool
 }
 
@@ -83,12 +85,27 @@ func (r *runner[K]) forget(key K) {
 	r.keys.forget(key)
 }
 
+// pause lets no run begin until it is called with false.
+func (r *runner[K]) pause(paused bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.paused = paused
+	r.dispatch(r.now())
+}
+
 // open lets keys run. What was asked for before waits until then, one run per key.
 func (r *runner[K]) open() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.opened = true
 	r.dispatch(r.now())
+}
+
+// shut undoes open.
+func (r *runner[K]) shut() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.opened = false
 }
 
 // wake has to be called when timer fires.
@@ -144,19 +161,36 @@ func (r *runner[K]) dispatch(now moment) {
 		return
 	}
 	r.keys.advance(now)
+	if free := r.pace.free(now); free > now {
+		if r.keys.due.length > 0 {
+			r.wakeBy(now, free)
+		}
+	} else {
+		r.startWorkers()
+	}
+	if at, ok := r.keys.wakeAt(); ok {
+		r.wakeBy(now, at)
+	}
+}
+
+func (r *runner[K]) startWorkers() {
 	for r.starting < r.keys.due.length && r.workers < r.limit {
 		r.workers++
 		r.starting++
 		r.wg.Go(r.work)
 	}
-	if at, ok := r.keys.wakeAt(); ok && at < r.alarm {
+}
+
+// wakeBy has the timer fire at the given time, or earlier.
+func (r *runner[K]) wakeBy(now, at moment) {
+	if at < r.alarm {
 		r.alarm = at
 		r.timer.Reset(time.Duration(at - now))
 	}
 }
 
 // ready says whether keys may run now.
-func (r *runner[K]) ready() bool { return r.opened && !r.stopped }
+func (r *runner[K]) ready() bool { return r.opened && !r.paused && !r.stopped }
 
 func (r *runner[K]) work() {
 	var current run[K]
@@ -187,7 +221,12 @@ func (r *runner[K]) arrive(current *run[K]) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.starting--
-	return r.take(r.now(), current)
+	now := r.now()
+	more := r.take(now, current)
+	if !more {
+		r.dispatch(now) // the rate may have been used up by others
+	}
+	return more
 }
 
 // turn ends a run and takes the next key; false ends the worker.
@@ -202,19 +241,23 @@ func (r *runner[K]) turn(current *run[K]) bool {
 }
 
 func (r *runner[K]) finish(now moment, current *run[K]) {
+	if current.outcome.none {
+		r.pace.refund()
+	}
 	r.keys.finish(now, current.entry, current.outcome)
 	*current = run[K]{}
 }
 
 func (r *runner[K]) take(now moment, current *run[K]) bool {
 	var e *entry[K]
-	if r.ready() {
+	if r.ready() && r.pace.free(now) <= now {
 		e = r.keys.next(now)
 	}
 	if e == nil {
 		r.leave()
 		return false
 	}
+	r.pace.spend(now)
 	*current = run[K]{key: e.key, reason: e.reason, attempt: int(e.failures) + 1, entry: e}
 	return true
 }

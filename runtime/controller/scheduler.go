@@ -38,9 +38,11 @@ type entry[K comparable] struct {
 	at       moment // when the planned run is due
 	place    place
 	running  bool
+	priority Priority  // of the planned run
 	failures int32     // since the last success
 	index    int       // in the heap, while place is timed
 	next     *entry[K] // in the queue while place is due, in the free list while unused
+	previous *entry[K] // in the queue while place is due
 	limit    moment    // how far debouncing may push at
 	reason   Reason    // of the planned run
 }
@@ -51,9 +53,10 @@ type entry[K comparable] struct {
 // It is data without a clock, a lock or a goroutine: its owner tells it the time and guards
 // it. Times must not go backwards.
 type scheduler[K comparable] struct {
-	debounce time.Duration // quiet time after a trigger
-	patience time.Duration // longest that debouncing can put off a run
-	own      func(K) K     // makes a key fit to be kept, once per entry; nil keeps it as it is
+	debounce time.Duration         // quiet time after a trigger
+	patience time.Duration         // longest that debouncing can put off a run
+	own      func(K) K             // makes a key fit to be kept, once per entry; nil keeps it as it is
+	rank     func(Reason) Priority // nil gives all runs the same
 
 	entries table[K]
 	timed   timeHeap[K]
@@ -78,6 +81,7 @@ func (s *scheduler[K]) trigger(now moment, key K, reason Reason) {
 	limit := now.after(s.patience)
 	if e.place != idle {
 		if e.at <= now {
+			s.raise(e, reason)
 			return
 		}
 		limit = min(limit, e.limit)
@@ -95,6 +99,9 @@ func (s *scheduler[K]) request(now moment, e *entry[K], delay time.Duration, rea
 	at := now.after(delay)
 	if e.place != idle && e.at <= at {
 		e.limit = min(e.limit, at)
+		if at <= now {
+			s.raise(e, reason)
+		}
 		return
 	}
 	s.plan(now, e, at, at, reason)
@@ -115,6 +122,7 @@ func (s *scheduler[K]) next(now moment) *entry[K] {
 // outcome is what came of a run.
 type outcome struct {
 	failed bool          // counts one more failure; a success resets the count
+	none   bool          // the run did not take place: it is neither
 	again  bool          // plan another run, delay from now
 	delay  time.Duration // for again
 	reason Reason        // for again
@@ -124,9 +132,11 @@ type outcome struct {
 func (s *scheduler[K]) finish(now moment, e *entry[K], o outcome) {
 	s.running--
 	e.running = false
-	if !o.failed {
+	switch {
+	case o.none:
+	case !o.failed:
 		e.failures = 0
-	} else if e.failures < math.MaxInt32 {
+	case e.failures < math.MaxInt32:
 		e.failures++
 	}
 	if o.again {
@@ -170,8 +180,35 @@ func (s *scheduler[K]) advance(now moment) {
 	}
 }
 
-// plan sets when e runs, and puts it where it belongs.
+func (s *scheduler[K]) priorityOf(reason Reason) Priority {
+	if s.rank == nil {
+		return Normal
+	}
+	return s.rank(reason)
+}
+
+// raise has the planned run of e, which is due, take the priority of another reason for it if
+// that is higher.
+func (s *scheduler[K]) raise(e *entry[K], reason Reason) {
+	p := s.priorityOf(reason)
+	if p <= e.priority {
+		return
+	}
+	if e.place != due {
+		e.priority = p
+		return
+	}
+	s.due.remove(e)
+	e.priority = p
+	s.due.push(e)
+}
+
+// plan sets when e runs, and puts it where it belongs. The run has the highest priority of all
+// that were merged into it.
 func (s *scheduler[K]) plan(now moment, e *entry[K], at, limit moment, reason Reason) {
+	if p := s.priorityOf(reason); e.place == idle || p > e.priority {
+		e.priority = p
+	}
 	e.at, e.limit, e.reason = at, limit, reason
 	switch {
 	case e.running:
@@ -242,34 +279,4 @@ func (s *scheduler[K]) release(e *entry[K]) {
 		e.next, s.free = s.free, e
 		s.spare++
 	}
-}
-
-// dueQueue holds the keys that can run now. The order of work is decided here and nowhere
-// else: first in, first out.
-type dueQueue[K comparable] struct {
-	head, tail *entry[K]
-	length     int
-}
-
-func (q *dueQueue[K]) push(e *entry[K]) {
-	if q.tail == nil {
-		q.head = e
-	} else {
-		q.tail.next = e
-	}
-	q.tail = e
-	q.length++
-}
-
-func (q *dueQueue[K]) pop() *entry[K] {
-	e := q.head
-	if e == nil {
-		return nil
-	}
-	q.head, e.next = e.next, nil
-	if q.head == nil {
-		q.tail = nil
-	}
-	q.length--
-	return e
 }

@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"log/slog"
 	"slices"
+	"sync"
 
 	"github.com/go-kube/kube"
 	"github.com/go-kube/kube/resource"
@@ -19,13 +20,16 @@ type Source struct {
 	endpoint kube.Endpoint
 	name     string // plural.group
 	find     func(*resource.Raw) ([]target, error)
-	onError  func(error)
+	options  watcher.Options
 	watch    *watcher.Engine
 	filter   *filter
 	synced   chan struct{} // closed after the first list
+	view     *view         // set by Run of the controller
 
-	// What follows is for the goroutine of run.
+	// What follows is for the goroutine of run. Others read links with the lock, and the
+	// goroutine holds it when it changes them.
 
+	mu    sync.RWMutex
 	links map[objectKey]*link // of the objects that have targets
 	lists uint64              // begun so far
 	ready bool                // synced is closed
@@ -42,7 +46,20 @@ type target struct {
 type link struct {
 	version uint64 // hashed uid and resource version
 	list    uint64 // the last list it was seen in
+	uid     uint64 // hashed
+	ending  bool   // it is being deleted
 	targets []target
+}
+
+// live returns the uid of an object that triggers something, unless it is being deleted.
+func (s *Source) live(key objectKey) (uid uint64, ok bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	l := s.links[key]
+	if l == nil || l.ending {
+		return 0, false
+	}
+	return l.uid, true
 }
 
 func (e *engine) relate(method string, endpoint kube.Endpoint, find func(*resource.Raw) ([]target, error)) *Source {
@@ -76,7 +93,7 @@ func (s *Source) setWatch(opts watcher.Options) {
 	if opts.Logger == nil {
 		opts.Logger = s.engine.log
 	}
-	s.onError = opts.OnError
+	s.options = opts
 	s.watch = watcher.NewEngine(s.endpoint, &opts)
 }
 
@@ -105,6 +122,9 @@ func (s *Source) take(ctx context.Context, event watcher.RawEvent) {
 	case watcher.InitDone:
 		s.listed()
 	}
+	if event.ResourceVersion != "" {
+		s.engine.writes.advanced(s.view, event.ResourceVersion, s.ready)
+	}
 }
 
 // applied takes in an object.
@@ -131,7 +151,9 @@ func (s *Source) applied(ctx context.Context, raw *resource.Raw) {
 	known := before.known()
 	s.triggerUnless(key, known, passes, targets)
 	s.triggerUnless(key, targets, false, known)
-	s.remember(key, before, link{version: version, list: s.lists, targets: targets})
+	s.remember(key, before, link{
+		version: version, list: s.lists, uid: hashUID(raw.UID()), ending: raw.DeletionTimestamp() != nil, targets: targets,
+	})
 }
 
 // known returns the targets of a link, which may be nil.
@@ -162,6 +184,20 @@ func (s *Source) remember(key objectKey, before *link, now link) {
 	} else {
 		now.targets = before.targets
 	}
+	ended := before != nil && !before.ending && (now.ending || now.uid != before.uid)
+	uid := now.uid
+	if before != nil {
+		uid = before.uid
+	}
+	s.put(key, before, now)
+	if ended {
+		s.engine.writes.ended(s.view, key, uid)
+	}
+}
+
+func (s *Source) put(key objectKey, before *link, now link) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if before == nil {
 		s.links[key.owned()] = &now
 		return
@@ -169,9 +205,17 @@ func (s *Source) remember(key objectKey, before *link, now link) {
 	*before = now
 }
 
+// drop forgets an object that is gone, or that triggers nothing any more.
 func (s *Source) drop(key objectKey) {
-	delete(s.links, key)
 	s.filter.drop(key)
+	l := s.links[key]
+	if l == nil {
+		return
+	}
+	s.mu.Lock()
+	delete(s.links, key)
+	s.mu.Unlock()
+	s.engine.writes.ended(s.view, key, l.uid)
 }
 
 // deleted takes in that an object is gone. What it triggered before is triggered, and what its
@@ -236,8 +280,8 @@ func (s *Source) ask(raw *resource.Raw) (targets []target, err error) {
 func (s *Source) report(ctx context.Context, raw *resource.Raw, err error) {
 	s.engine.log.LogAttrs(ctx, slog.LevelWarn, "cannot say what a related object triggers",
 		append(errorAttrs(err), slog.String("resource", s.name), slog.String("namespace", raw.Namespace()), slog.String("name", raw.Name()))...)
-	if s.onError != nil {
-		s.onError(err)
+	if s.options.OnError != nil {
+		s.options.OnError(err)
 	}
 }
 

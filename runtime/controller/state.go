@@ -27,6 +27,12 @@ type Stats struct {
 	Reconciled, Failed, Panicked, Undecodable uint64
 	// Absent is the number of keys that came up when their object was gone; they are no runs.
 	Absent uint64
+	// Parked keys have a run that is due, and wait until a watch shows what their last run wrote
+	// (see [Options.OwnWrites]). They are among the Waiting. WaitedForWrites is how often a key
+	// was parked, MissedWrites how often one ran at the end of its time without having seen
+	// all of its writes.
+	Parked                        int
+	WaitedForWrites, MissedWrites uint64
 }
 
 type counters struct {
@@ -43,6 +49,7 @@ func (e *engine) stats() Stats {
 	}
 	if r := e.runner.Load(); r != nil {
 		s.Waiting, s.Due, s.Running = r.counts()
+		s.Parked, s.WaitedForWrites, s.MissedWrites = e.writes.counts()
 	}
 	return s
 }

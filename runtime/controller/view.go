@@ -1,0 +1,148 @@
+package controller
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/go-kube/kube"
+	"github.com/go-kube/kube/resource"
+	"github.com/go-kube/kube/runtime/watcher"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// view is one watch of a controller, as those see it who wait until it has seen a write. What
+// is below mu of the tracker is guarded by that.
+type view struct {
+	kind      schema.GroupResource
+	namespace string // empty for all
+	labels    resource.Selector
+	fields    fields.Selector
+	// live returns the hashed uid of the object that the watch shows under a name, unless it is
+	// being deleted.
+	live func(objectKey) (uid uint64, ok bool)
+
+	active    bool   // the first list is complete
+	seen      uint64 // resource version
+	versions  []awaitedVersion
+	deletions map[objectKey][]awaitedDeletion
+}
+
+// awaitedVersion is a write that a watch has not shown yet. They are sorted by version.
+type awaitedVersion struct {
+	version uint64
+	by      *unseen
+}
+
+type awaitedDeletion struct {
+	uid uint64
+	by  *unseen
+}
+
+func newView(endpoint kube.Endpoint, opts *watcher.Options, live func(objectKey) (uint64, bool)) *view {
+	v := &view{
+		kind: endpoint.Descriptor().GroupResource(), namespace: endpoint.Namespace(),
+		live: live, deletions: map[objectKey][]awaitedDeletion{},
+	}
+	// What does not parse is an error of Run.
+	v.labels, _ = resource.ParseSelector(opts.Labels)
+	v.fields, _ = fields.ParseSelector(opts.Fields)
+	return v
+}
+
+// covers reports whether the watch will show a write. One that it cannot judge it does.
+func (v *view) covers(w *kube.Write, key objectKey) bool {
+	if !v.active || v.kind != w.Kind.GroupResource() || v.namespace != "" && v.namespace != key.Namespace {
+		return false
+	}
+	if v.selects(w, key) {
+		return true
+	}
+	_, shown := v.live(key) // then the watch tells that it leaves
+	return shown
+}
+
+// selects reports whether the object of a write may be one that the watch selects. Of the
+// fields only those are looked at that every kind has.
+func (v *view) selects(w *kube.Write, key objectKey) bool {
+	if w.Object != nil && w.Subresource != "scale" && !v.labels.Matches(w.Object.GetLabels()) {
+		return false
+	}
+	if v.fields == nil {
+		return true
+	}
+	name, exact := v.fields.RequiresExactMatch("metadata.name")
+	if exact && name != key.Name {
+		return false
+	}
+	namespace, exact := v.fields.RequiresExactMatch("metadata.namespace")
+	return !exact || namespace == key.Namespace
+}
+
+// await has v told when version was seen, for by. It returns false when it was seen already.
+func (v *view) await(version uint64, by *unseen) bool {
+	if version <= v.seen {
+		return false
+	}
+	at, _ := slices.BinarySearchFunc(v.versions, version, func(a awaitedVersion, version uint64) int {
+		if a.version <= version {
+			return -1
+		}
+		return 1
+	})
+	v.versions = slices.Insert(v.versions, at, awaitedVersion{version, by})
+	return true
+}
+
+// advance notes that the watch has come to version, and returns who waited for that.
+func (v *view) advance(version uint64) (reached []*unseen) {
+	v.seen = version
+	n := 0
+	for n < len(v.versions) && v.versions[n].version <= version {
+		reached = append(reached, v.versions[n].by)
+		n++
+	}
+	v.versions = v.versions[n:]
+	if len(v.versions) == 0 {
+		v.versions = nil
+	}
+	return reached
+}
+
+// awaitDeletion is await for the deletion of the object with a uid; an empty one is that of
+// the object that has the name now.
+func (v *view) awaitDeletion(key objectKey, uid types.UID, by *unseen) bool {
+	shown, ok := v.live(key)
+	if !ok || uid != "" && hashUID(uid) != shown {
+		return false
+	}
+	key = key.owned()
+	v.deletions[key] = append(v.deletions[key], awaitedDeletion{shown, by})
+	return true
+}
+
+// ended notes that the object with a uid is gone or being deleted, and returns who waited for
+// that.
+func (v *view) ended(key objectKey, uid uint64) (reached []*unseen) {
+	if len(v.deletions) == 0 {
+		return nil
+	}
+	v.deletions[key] = slices.DeleteFunc(v.deletions[key], func(d awaitedDeletion) bool {
+		if d.uid == uid {
+			reached = append(reached, d.by)
+		}
+		return d.uid == uid
+	})
+	if len(v.deletions[key]) == 0 {
+		delete(v.deletions, key)
+	}
+	return reached
+}
+
+// parseVersion returns a resource version as the number that it is (KEP-5504); ok is false for
+// what cannot be compared.
+func parseVersion(version string) (number uint64, ok bool) {
+	number, err := strconv.ParseUint(version, 10, 64)
+	return number, err == nil && number > 0
+}
