@@ -19,6 +19,8 @@ type Server struct {
 	discovered atomic.Pointer[discovery]
 	handling   gate
 	life       *lifecycle
+	recorder   recorder
+	faults     faults
 	serving    serving
 	t          testing.TB // of Start; nil otherwise
 
@@ -42,6 +44,7 @@ const (
 func NewServer(opts *Options) (*Server, error) {
 	s := &Server{options: opts.complete(), store: newStore(historyLimit, historyAge), going: make(chan struct{})}
 	s.serving.server = s
+	s.recorder.logger = s.options.Logger
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.life = newLifecycle(s)
 	s.kinds.current.Store(newCatalog(nil))
