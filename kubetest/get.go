@@ -26,7 +26,11 @@ func get(w http.ResponseWriter, rq *request) error {
 	if err := rq.waitFor(revision, patience); err != nil {
 		return err
 	}
-	obj := rq.kind.table.get(key{rq.objectNamespace(), rq.name})
+	k := key{rq.objectNamespace(), rq.name}
+	obj := rq.kind.table.get(k)
+	if behind := rq.behind(revision); behind > 0 && o.ResourceVersion != "" {
+		obj = rq.kind.table.getAt(k, behind)
+	}
 	if obj == nil {
 		return rq.notFound(rq.name)
 	}
@@ -71,6 +75,26 @@ func (rq *request) waitFor(revision uint64, patience time.Duration) error {
 			return errDown
 		}
 	}
+}
+
+// behind returns the revision at which a request sees the server that may see an old state of
+// it, but not one older than atLeast. It is zero, for the newest one, unless there is a fault.
+func (rq *request) behind(atLeast uint64) uint64 {
+	if rq.lag == 0 {
+		return 0
+	}
+	current := rq.server.store.current()
+	return max(current-min(rq.lag, current), atLeast, rq.kind.table.floor())
+}
+
+// now returns the objects that a request sees that may see an old state.
+func (rq *request) now(namespace string, keep func(*object) bool) snapshot {
+	t := rq.kind.table
+	if snap, ok := t.snapshot(rq.behind(0), namespace, key{}, 0, keep); ok {
+		return snap
+	}
+	snap, _ := t.snapshot(0, namespace, key{}, 0, keep) // the old state has just been forgotten
+	return snap
 }
 
 // tooLarge says that a revision is not there yet.

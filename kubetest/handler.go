@@ -25,9 +25,25 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if rq.route, ok = parseRoute(r.Method, r.URL.Path); ok {
 		rq.kind = s.kinds.catalog().byPath[rq.path()]
 	}
+	w, done := rq.record(w)
+	defer done()
+	w, err := rq.suffer(w)
+	if err != nil {
+		rq.media, _ = negotiate(r, nil)
+		rq.fail(w, err)
+		return
+	}
+	s.dispatch(w, rq)
+	if lost, ok := w.(*lostAnswer); ok {
+		lost.lose()
+	}
+}
+
+// dispatch finds out who answers a request, and has it answered.
+func (s *Server) dispatch(w http.ResponseWriter, rq *request) {
 	answer := rq.answer
 	if rq.kind == nil {
-		h := s.endpoint(r.URL.Path)
+		h := s.endpoint(rq.http.URL.Path)
 		if h == nil {
 			s.serveUnknown(w, rq)
 			return

@@ -55,15 +55,22 @@ func (h *history) after(revision uint64) ([]event, bool) {
 	return kept[i:], true
 }
 
-// changes returns a copy of the changes after a revision, the newest revision that it covers,
+// changes returns a copy of the changes after a revision, but for those of the last lag
+// revisions, the newest revision that it covers,
 // and a channel that is closed at the next one. It reports false when some of the
 // changes are forgotten.
-func (t *table) changes(after uint64, buffer []event) (events []event, upTo uint64, more <-chan struct{}, ok bool) {
+func (t *table) changes(after, lag uint64, buffer []event) (events []event, upTo uint64, more <-chan struct{}, ok bool) {
 	st := t.store
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	kept, ok := t.history.after(after)
-	return append(buffer[:0], kept...), st.revision, waiting(&t.wake), ok
+	wake, upTo := &t.wake, st.revision
+	if lag > 0 {
+		// Changes of other tables count, too.
+		wake, upTo = &st.advanced, st.revision-min(lag, st.revision)
+		kept = kept[:sort.Search(len(kept), func(i int) bool { return kept[i].revision > upTo })]
+	}
+	return append(buffer[:0], kept...), upTo, waiting(wake), ok
 }
 
 // floor returns the oldest revision from which a watch can start.

@@ -68,17 +68,17 @@ func (rq *request) listFrom(o *internalversion.ListOptions, s *selection) (key, 
 	if err != nil {
 		return key{}, 0, apierrors.NewBadRequest("invalid resource version: " + err.Error())
 	}
-	if revision == 0 {
+	if o.ResourceVersion == "" {
 		return key{}, 0, nil
 	}
-	exact := o.ResourceVersionMatch == metav1.ResourceVersionMatchExact || o.ResourceVersionMatch == "" && o.Limit > 0
+	exact := o.ResourceVersionMatch == metav1.ResourceVersionMatchExact || o.ResourceVersionMatch == "" && o.Limit > 0 && revision > 0
 	if err := rq.waitFor(revision, patience); err != nil {
 		return key{}, 0, err
 	}
 	if exact {
 		return key{}, revision, nil
 	}
-	return key{}, 0, nil
+	return key{}, rq.behind(revision), nil
 }
 
 // expired says that the revision to list at is forgotten. The Status of a list that was being

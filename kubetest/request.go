@@ -22,6 +22,8 @@ type request struct {
 	media  media
 	user   user
 
+	recorded     *Request // nil of requests of the server itself
+	lag          uint64   // how many revisions the answer is behind
 	dryRun       bool
 	fieldManager string
 	validation   string // of fields: Strict, Warn or Ignore

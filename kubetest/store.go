@@ -135,6 +135,16 @@ func (t *table) get(k key) *object {
 	return nil
 }
 
+// getAt returns the state of an object at a revision, or at the oldest one that is remembered.
+func (t *table) getAt(k key, revision uint64) *object {
+	t.store.mu.RLock()
+	defer t.store.mu.RUnlock()
+	if s := t.slots[k]; s != nil {
+		return s.at(max(revision, t.history.floor))
+	}
+	return nil
+}
+
 // put stores obj in place of expect, which is nil where there may be no object yet, and
 // returns the stored version. It takes obj over, and writes its resource version. It fails
 // with errExists, errChanged or errNamespace.

@@ -2,9 +2,11 @@ package kubetest
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -47,9 +49,15 @@ func (rq *request) watch(w http.ResponseWriter, o *internalversion.ListOptions) 
 	if o.TimeoutSeconds != nil && *o.TimeoutSeconds > 0 {
 		timeout = time.Duration(*o.TimeoutSeconds) * time.Second
 	}
-	stream := &watchStream{rq: rq, w: w, selection: rq.selection(o), bookmarks: o.AllowWatchBookmarks}
+	stream := &watchStream{
+		rq: rq, w: w, selection: rq.selection(o), bookmarks: o.AllowWatchBookmarks, cutting: make(chan struct{}),
+	}
+	rq.server.faults.open(stream)
+	defer rq.server.faults.close(stream)
 	stream.begin()
-	stream.serve(o.SendInitialEvents, revision, timeout)
+	if err := stream.serve(o.SendInitialEvents, revision, timeout); errors.Is(err, http.ErrAbortHandler) {
+		panic(http.ErrAbortHandler)
+	}
 	return nil
 }
 
@@ -59,6 +67,11 @@ type watchStream struct {
 	w         http.ResponseWriter
 	selection *selection
 	bookmarks bool
+
+	cutting   chan struct{} // closed to have the connection cut
+	cutOnce   sync.Once
+	delivered int            // how many events were sent
+	held      []func() error // events to send after the next one
 }
 
 func (s *watchStream) begin() {
@@ -74,7 +87,10 @@ func (s *watchStream) begin() {
 
 // serve sends what exists, if that is wanted, and changes after it, until the timeout or until
 // the client is gone.
-func (s *watchStream) serve(sendInitial *bool, revision uint64, timeout time.Duration) {
+//
+// It returns [http.ErrAbortHandler] to have the connection cut; any other error says that the
+// client is gone.
+func (s *watchStream) serve(sendInitial *bool, revision uint64, timeout time.Duration) error {
 	initial := revision == 0
 	if sendInitial != nil {
 		initial = *sendInitial
@@ -83,17 +99,17 @@ func (s *watchStream) serve(sendInitial *bool, revision uint64, timeout time.Dur
 	case initial:
 		if err := s.rq.waitFor(revision, min(patience, timeout)); err != nil {
 			s.fail(err)
-			return
+			return nil
 		}
-		snap, _ := s.rq.kind.table.snapshot(0, s.selection.namespace, key{}, 0, s.selection.matches)
-		if s.sendInitial(snap, sendInitial != nil) != nil {
-			return
+		snap := s.rq.now(s.selection.namespace, s.selection.matches)
+		if err := s.sendInitial(snap, sendInitial != nil); err != nil {
+			return err
 		}
 		revision = snap.revision
 	case revision == 0:
-		revision = s.rq.server.store.current()
+		revision = s.rq.server.store.current() - s.rq.lag
 	}
-	s.follow(revision, timeout)
+	return s.follow(revision, timeout)
 }
 
 // sendInitial sends what exists. A streaming list gets a bookmark at the end of it.
@@ -110,45 +126,52 @@ func (s *watchStream) sendInitial(snap snapshot, streaming bool) error {
 }
 
 // follow sends the changes after a revision.
-func (s *watchStream) follow(after uint64, timeout time.Duration) {
+func (s *watchStream) follow(after uint64, timeout time.Duration) error {
 	deadline := time.Now().Add(timeout)
 	end := time.NewTimer(timeout)
 	defer end.Stop()
 	marks := time.NewTimer(untilBookmark(deadline))
 	defer marks.Stop()
-	flush := http.NewResponseController(s.w).Flush
 	t := s.rq.kind.table
 	var buffer []event
 	for first := true; ; first = false {
-		events, upTo, more, ok := t.changes(after, buffer)
+		events, upTo, more, ok := t.changes(after, s.rq.lag, buffer)
 		if !ok {
 			// One that has been too slow just ends, and finds out when it comes back.
 			if first {
 				s.fail(tooOld(after, t.floor()))
 			}
-			return
+			return nil
 		}
-		if s.sendChanges(events) != nil || flush() != nil {
-			return
+		if err := s.sendChanges(events); err != nil {
+			return err
+		}
+		if err := s.flush(); err != nil {
+			return err
 		}
 		clear(events)
 		buffer, after = events, max(after, upTo)
 		select {
 		case <-more:
 		case <-marks.C:
-			if s.bookmark(after, false) != nil {
-				return
+			if err := s.bookmark(after, false); err != nil {
+				return err
 			}
 			marks.Reset(untilBookmark(deadline))
 		case <-end.C:
-			return
-		case <-s.rq.ctx.Done():
-			return
+			return nil
+		case <-s.cutting:
+			return http.ErrAbortHandler
 		case <-s.rq.server.down():
-			return
+			return http.ErrAbortHandler
+		case <-s.rq.ctx.Done():
+			return s.rq.ctx.Err()
 		}
 	}
 }
+
+// flush brings what was written to the client.
+func (s *watchStream) flush() error { return http.NewResponseController(s.w).Flush() }
 
 // untilBookmark returns how long it is until the next bookmark: a minute, or less shortly
 // before the end.
@@ -202,7 +225,7 @@ func (s *watchStream) send(t k8swatch.EventType, o *object) error {
 	if err != nil {
 		return err
 	}
-	return s.write(t, data)
+	return s.deliver(func() error { return s.write(t, data) })
 }
 
 // bookmark tells the client a revision.
