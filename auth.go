@@ -52,9 +52,21 @@ func newCredentials(c *Config) (credentials, error) {
 		pair := []byte(c.Username + ":" + c.Password)
 		return fixedCredentials{&identity{header: "Basic " + base64.StdEncoding.EncodeToString(pair)}}, nil
 	case c.Credentials != nil:
-		return &sourced{source: c.Credentials, logger: c.Logger}, nil
+		return &sourced{source: c.Credentials, logger: c.Logger, tokenOnly: noCertificates(c)}, nil
 	}
 	return nil, nil
+}
+
+// noCertificates says why a client certificate that is handed out could not be used; empty where it
+// can.
+func noCertificates(c *Config) string {
+	switch {
+	case c.Transport != nil:
+		return "Config.Transport has connections of its own"
+	case strings.HasPrefix(c.Server, "http://"):
+		return "Config.Server is not https"
+	}
+	return ""
 }
 
 // fixedCredentials never change.

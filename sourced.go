@@ -24,6 +24,8 @@ const (
 type sourced struct {
 	source kubeconfig.CredentialFunc
 	logger *slog.Logger
+	// tokenOnly says why certificates are of no use; empty where they are.
+	tokenOnly string
 
 	held atomic.Pointer[holding]
 
@@ -142,7 +144,10 @@ func (s *sourced) ask(ctx context.Context, rejected *kubeconfig.Credential) (nex
 	if err != nil {
 		return nil, fmt.Errorf("credentials: %w", err)
 	}
-	return hold(c, time.Now())
+	if next, err = hold(c, time.Now()); err == nil && next.header == "" && s.tokenOnly != "" {
+		return nil, fmt.Errorf("credentials: a client certificate and no token was handed out, which cannot be used: %s", s.tokenOnly)
+	}
+	return next, err
 }
 
 func hold(c *kubeconfig.Credential, now time.Time) (*holding, error) {
