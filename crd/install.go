@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/go-kube/kube"
-	"github.com/go-kube/kube/k8s/apiextensions"
+	"github.com/go-kube/kube/resource"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
@@ -28,6 +28,12 @@ const (
 	// about to go.
 	conflictGrace = 3 * time.Second
 )
+
+// definitions describes the kind without its protobuf form, so that a program which installs a
+// definition once does not link a decoder for all of them (100 KB).
+var definitions = resource.DefineCluster[apiextensionsv1.CustomResourceDefinition](resource.Info{
+	Group: apiextensionsv1.GroupName, Version: "v1", Kind: "CustomResourceDefinition",
+})
 
 // Install applies definitions by server-side apply, and waits until the API server has
 // accepted their names and serves them (Established). fieldManager owns what they set; fields
@@ -47,7 +53,7 @@ func Install(ctx context.Context, client *kube.Client, fieldManager string, defs
 		ctx, cancel = context.WithTimeout(ctx, installTimeout)
 		defer cancel()
 	}
-	api := client.All(apiextensions.CustomResourceDefinitions)
+	api := client.All(definitions)
 	var waits []*installation
 	for i, def := range defs {
 		if def == nil {
