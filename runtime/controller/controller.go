@@ -169,6 +169,41 @@ func (c *Controller[K]) Index(x *reflector.Index[K]) {
 // Store returns the cache of the controller's own objects.
 func (c *Controller[K]) Store() reflector.Store[K] { return c.objects.Store() }
 
+// Hold makes the controller a warm standby: Run fills the caches and gathers triggers, and no
+// reconcile starts before f has returned, which is called once the caches are full. f waits until
+// this process may work, as its leader say, and returns a context that lasts as long as it may.
+// When that ends no reconcile starts, the contexts of those that run end with its cause, and f is
+// called again; the caches stay as they are. A context that is made from ctx, or ctx itself, ends
+// with it; that is the end of Run, and running reconciles get [Options.StopTimeout] as always.
+//
+// f has to return when ctx ends. An error that it returns otherwise is an error of Run.
+func (c *Controller[K]) Hold(f func(ctx context.Context) (term context.Context, err error)) {
+	need(f != nil, "Hold")
+	c.engine.configure("Hold", func() { c.engine.hold = f })
+}
+
+// Pause lets no reconcile start until [Controller.Resume] is called. Those that run go on,
+// caches stay up to date and triggers are gathered, one run per object. It can be called
+// before Run as well.
+func (c *Controller[K]) Pause() { c.engine.pause(true) }
+
+// Resume undoes [Controller.Pause].
+func (c *Controller[K]) Resume() { c.engine.pause(false) }
+
+// Queue returns the keys that wait for a run, are due or run, in the order of their times: what
+// the controller is busy with, for a debug page or a test. It takes time and memory for
+// each of them.
+func (c *Controller[K]) Queue() []QueueItem[K] {
+	var items []QueueItem[K]
+	for _, p := range c.engine.queue() {
+		items = append(items, QueueItem[K]{
+			Ref: resource.Ref[K](p.key), Running: p.running, Planned: p.planned, At: p.at,
+			Reason: p.reason, Priority: p.priority, Failures: p.failures,
+		})
+	}
+	return items
+}
+
 // Run reconciles until ctx ends. No reconcile starts after that; Run returns nil when those
 // that run have ended, and [ErrStopTimeout] when they had to be told to by
 // [Options.StopTimeout]. It returns after everything that it started has ended.
@@ -188,7 +223,8 @@ func (c *Controller[K]) Run(ctx context.Context) error {
 func (c *Controller[K]) State() []SourceState { return c.engine.state() }
 
 // Ready returns nil while the controller reconciles and all of its watches are well, and says
-// what is wrong otherwise. It is meant for readiness probes.
+// what is wrong otherwise. It is meant for readiness probes. That the controller is paused, or
+// stands by (see [Controller.Hold]), is nothing wrong.
 func (c *Controller[K]) Ready() error { return c.engine.readiness() }
 
 // Stats returns what the controller has done and has to do, for metrics.

@@ -35,16 +35,19 @@ type engine struct {
 	reconcile func(ctx context.Context, obj any) (Action, error)
 	onError   func(ctx context.Context, obj any, err error, attempt int) Action // nil: the rule
 	onDeleted func(ctx context.Context, raw *resource.Raw)                      // nil: nobody asks
+	hold      func(ctx context.Context) (term context.Context, err error)       // nil: no need to wait
 	filter    *filter
 	sources   []*Source
 	sequences []sequence
 
 	mu      sync.Mutex
 	started bool
+	paused  bool
+	term    context.Context               // of the runs that begin
 	gone    map[objectKey][]*resource.Raw // deletions that OnDeleted was not told of yet
 
 	runner  atomic.Pointer[runner[objectKey]] // nil before Run
-	working atomic.Bool                       // between the first reconcile and the stop
+	working atomic.Bool                       // from full caches to the stop
 	writes  *tracker
 	counts  counters
 }
@@ -101,12 +104,14 @@ func (e *engine) run(parent context.Context) error {
 	runs, cancelRuns := context.WithCancelCause(context.WithoutCancel(parent))
 	defer cancelRuns(nil)
 
-	r := e.newRunner(runs)
+	r := e.newRunner()
 	e.writes = e.newTracker()
-	e.runner.Store(r)
+	e.publish(r)
 	tasks := e.startTasks(ctx, cancel)
 	e.log.LogAttrs(ctx, slog.LevelInfo, "controller starting")
-	e.schedule(ctx, r)
+	if err := e.schedule(ctx, runs, r); err != nil {
+		cancel(err)
+	}
 	err := e.stop(r, cancelRuns)
 	cancel(nil)
 	tasks.Wait()
@@ -135,10 +140,18 @@ func (e *engine) start() error {
 	return nil
 }
 
-func (e *engine) newRunner(runs context.Context) *runner[objectKey] {
+// publish makes r known.
+func (e *engine) publish(r *runner[objectKey]) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r.paused = e.paused
+	e.runner.Store(r)
+}
+
+func (e *engine) newRunner() *runner[objectKey] {
 	keys := newScheduler[objectKey](e.opts.Debounce, e.opts.DebounceLimit)
 	keys.own, keys.rank = objectKey.owned, e.opts.Priority
-	r := newRunner(keys, e.opts.Concurrency, func(r *run[objectKey]) { e.perform(runs, r) })
+	r := newRunner(keys, e.opts.Concurrency, func(r *run[objectKey]) { e.perform(e.currentTerm(), r) })
 	r.pace = newPace(e.opts.Rate)
 	return r
 }
@@ -204,25 +217,101 @@ func (e *engine) runSequence(ctx context.Context, s sequence) {
 
 // schedule opens the runner once enough is known of the world, and keeps it going until ctx
 // ends.
-func (e *engine) schedule(ctx context.Context, r *runner[objectKey]) {
+func (e *engine) schedule(ctx, runs context.Context, r *runner[objectKey]) error {
 	if err := e.cache.waitReady(ctx); err != nil {
 		<-ctx.Done() // a cache ends before ctx only with an error, which ends ctx
-		return
+		return nil
 	}
 	e.waitSources(ctx)
 	if ctx.Err() != nil {
-		return
+		return nil
 	}
 	e.working.Store(true)
+	holding, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer context.AfterFunc(ctx, func() { cancel(errEnding) })()
+	defer cancel(nil)
+	for ctx.Err() == nil {
+		term, err := e.nextTerm(holding)
+		if err != nil {
+			return err
+		}
+		e.serve(ctx, term, runs, r)
+	}
+	return nil
+}
+
+// errEnding is why a term ends that was made from the context that the function of Hold gets.
+var errEnding = errors.New("the context of Run has ended")
+
+// nextTerm waits until reconciles may run, and returns a context that ends when they no longer
+// may.
+func (e *engine) nextTerm(ctx context.Context) (term context.Context, err error) {
+	if e.hold == nil || ctx.Err() != nil {
+		return ctx, nil
+	}
+	err = contain(func() (err error) {
+		term, err = e.hold(ctx)
+		return err
+	})
+	switch {
+	case ctx.Err() != nil:
+		return ctx, nil
+	case err != nil:
+		return nil, fmt.Errorf("the function of Hold: %w", err)
+	case term == nil:
+		return nil, errors.New("the function of Hold returned neither a context nor an error")
+	}
+	return term, nil
+}
+
+// serve lets keys run until ctx or term ends. The end of term ends those that run at once, the
+// end of ctx does not.
+func (e *engine) serve(ctx, term, runs context.Context, r *runner[objectKey]) {
+	runs, cancel := context.WithCancelCause(runs)
+	context.AfterFunc(term, func() {
+		if cause := context.Cause(term); cause != errEnding {
+			cancel(cause)
+		}
+	})
+	e.setTerm(runs)
 	r.open()
 	e.log.LogAttrs(ctx, slog.LevelInfo, "controller started")
 	for {
 		select {
 		case <-r.timer.C:
 			r.wake()
+		case <-term.Done():
+			r.shut()
+			if ctx.Err() == nil {
+				e.log.LogAttrs(ctx, slog.LevelInfo, "controller holds", slog.Any("cause", context.Cause(term)))
+			}
+			return
 		case <-ctx.Done():
 			return
 		}
+	}
+}
+
+func (e *engine) setTerm(ctx context.Context) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.term = ctx
+}
+
+// currentTerm is the context of the runs that begin.
+func (e *engine) currentTerm() context.Context {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.term
+}
+
+// pause lets no run begin, or lets them begin again.
+func (e *engine) pause(paused bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.paused = paused
+	if r := e.runner.Load(); r != nil {
+		r.pause(paused)
 	}
 }
 

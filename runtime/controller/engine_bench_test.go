@@ -66,7 +66,8 @@ func BenchmarkEngine(b *testing.B) {
 				blank := new(widget)
 				e.decode = func(*resource.Raw) (any, error) { return blank, nil }
 			}
-			r := e.newRunner(b.Context())
+			r := e.newRunner()
+			e.setTerm(b.Context())
 			e.writes = e.newTracker()
 			e.runner.Store(r)
 			r.open()

@@ -136,15 +136,22 @@ func (r *runner[K]) wait() {
 
 // active returns the keys that are running.
 func (r *runner[K]) active() []K {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	var keys []K
-	for e := range r.keys.entries.all() {
+	r.each(func(e *entry[K]) {
 		if e.running {
 			keys = append(keys, e.key)
 		}
-	}
+	})
 	return keys
+}
+
+// each calls f with all that is known of each key, under the lock.
+func (r *runner[K]) each(f func(*entry[K])) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for e := range r.keys.entries.all() {
+		f(e)
+	}
 }
 
 // counts returns how many keys wait for their time, are due, and run.
