@@ -43,7 +43,7 @@ const (
 // Close it in the end.
 func NewServer(opts *Options) (*Server, error) {
 	s := &Server{options: opts.complete(), store: newStore(historyLimit, historyAge), going: make(chan struct{})}
-	s.serving.server = s
+	s.serving.handler = s
 	s.recorder.logger = s.options.Logger
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.life = newLifecycle(s)
