@@ -21,7 +21,7 @@ import (
 
 // serving is what answers connections.
 type serving struct {
-	server *Server
+	handler http.Handler
 
 	mu       sync.Mutex
 	networks []*network
@@ -43,7 +43,7 @@ func (v *serving) start(l net.Listener) *network {
 	protocols.SetHTTP2(true)
 	protocols.SetUnencryptedHTTP2(true)
 	n := newNetwork(l)
-	server := &http.Server{Handler: v.server, Protocols: protocols, ErrorLog: log.New(io.Discard, "", 0)}
+	server := &http.Server{Handler: v.handler, Protocols: protocols, ErrorLog: log.New(io.Discard, "", 0)}
 	v.networks, v.servers = append(v.networks, n), append(v.servers, server)
 	v.running.Go(func() { server.Serve(n) })
 	return n
@@ -97,18 +97,22 @@ func (v *serving) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 
 // Config returns a new configuration of a client. Its connections stay in memory, so that it
 // can be used in a bubble of testing/synctest; a change of it concerns nobody else.
-func (s *Server) Config() *kube.Config {
-	return &kube.Config{Server: "http://kubetest.invalid", Dial: s.serving.dial}
+func (s *Server) Config() *kube.Config { return s.serving.config() }
+
+func (v *serving) config() *kube.Config {
+	return &kube.Config{Server: "http://kubetest.invalid", Dial: v.dial}
 }
 
 // Client returns a client with [Server.Config], the same one each time. It is closed with the
 // server.
-func (s *Server) Client() *kube.Client {
-	v := &s.serving
+func (s *Server) Client() *kube.Client { return s.serving.sharedClient(s.Config()) }
+
+// sharedClient returns the client of the server, which it makes with cfg when there is none.
+func (v *serving) sharedClient(cfg *kube.Config) *kube.Client {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.client == nil {
-		client, err := kube.NewClient(s.Config())
+		client, err := kube.NewClient(cfg)
 		if err != nil {
 			panic("kubetest: " + err.Error()) // the configuration is ours
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"sync"
@@ -251,19 +252,24 @@ func (s *watchStream) bookmark(revision uint64, initialEnd bool) error {
 
 // write sends one frame.
 func (s *watchStream) write(t k8swatch.EventType, document []byte) error {
-	if s.rq.media.format == formatProtobuf {
+	return writeFrame(s.w, s.rq.media.format, t, document)
+}
+
+// writeFrame writes an event in the form that watches have.
+func writeFrame(w io.Writer, f format, t k8swatch.EventType, document []byte) error {
+	if f == formatProtobuf {
 		ev := metav1.WatchEvent{Type: string(t), Object: runtime.RawExtension{Raw: document}}
 		frame := make([]byte, 4+ev.Size())
 		binary.BigEndian.PutUint32(frame, uint32(len(frame)-4))
 		if _, err := ev.MarshalTo(frame[4:]); err != nil {
 			return err
 		}
-		_, err := s.w.Write(frame)
+		_, err := w.Write(frame)
 		return err
 	}
 	frame := make([]byte, 0, len(document)+32)
 	frame = fmt.Appendf(frame, `{"type":"%s","object":`, t)
 	frame = append(frame, document[:len(document)-1]...) // without its newline
-	_, err := s.w.Write(append(frame, "}\n"...))
+	_, err := w.Write(append(frame, "}\n"...))
 	return err
 }
