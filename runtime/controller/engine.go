@@ -228,8 +228,8 @@ func (e *engine) schedule(ctx, runs context.Context, r *runner[objectKey]) error
 	}
 	e.working.Store(true)
 	holding, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(errEnding)
 	defer context.AfterFunc(ctx, func() { cancel(errEnding) })()
-	defer cancel(nil)
 	for ctx.Err() == nil {
 		term, err := e.nextTerm(holding)
 		if err != nil {
