@@ -4,8 +4,6 @@ import (
 	"encoding/json/jsontext"
 	"encoding/json/v2"
 	"fmt"
-
-	"sigs.k8s.io/yaml"
 )
 
 // Encode returns the kubeconfig as YAML, secrets and unknown fields included. Keys are sorted
@@ -23,7 +21,11 @@ func (c *Config) Encode() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kubeconfig: %w", err)
 	}
-	doc, err := yaml.JSONToYAML(jsontext.Value(text))
+	sorted := jsontext.Value(text)
+	if err := sorted.Format(jsontext.ReorderRawObjects(true)); err != nil {
+		return nil, fmt.Errorf("kubeconfig: %w", err)
+	}
+	doc, err := appendYAML(nil, sorted, 0)
 	if err != nil {
 		return nil, fmt.Errorf("kubeconfig: %w", err)
 	}

@@ -31,7 +31,7 @@ const (
 // https://openid.net/specs/openid-connect-core-1_0.html#RefreshTokens
 type oidc struct {
 	issuer, clientID, clientSecret string
-	client                         *http.Client
+	transport                      http.RoundTripper
 	keep                           func(idToken, refreshToken string) error
 	logger                         *slog.Logger
 
@@ -54,11 +54,11 @@ func newOIDC(p *AuthProvider, r *Resolved, o CredentialOptions) (CredentialFunc,
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("auth-provider oidc: %w", err)
 	}
-	client, err := oidcClient(p)
+	transport, err := oidcTransport(p)
 	if err != nil {
 		return nil, fmt.Errorf("auth-provider oidc: %w", err)
 	}
-	c.client = client
+	c.transport = transport
 	if r.UserOrigin != "" {
 		c.keep = func(idToken, refreshToken string) error {
 			return storeTokens(r.UserOrigin, r.UserName, idToken, refreshToken)
@@ -85,8 +85,8 @@ func (c *oidc) check() error {
 	return nil
 }
 
-// oidcClient trusts the authorities of the settings, else the system's.
-func oidcClient(p *AuthProvider) (*http.Client, error) {
+// oidcTransport trusts the authorities of the settings, else the system's.
+func oidcTransport(p *AuthProvider) (*http.Transport, error) {
 	pem, source := []byte(nil), "idp-certificate-authority-data"
 	if text := setting(p, source); text != "" {
 		var err error
@@ -108,7 +108,7 @@ func oidcClient(p *AuthProvider) (*http.Client, error) {
 		}
 		transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	}
-	return &http.Client{Transport: transport, Timeout: oidcTimeout}, nil
+	return transport, nil
 }
 
 func (c *oidc) fetch(ctx context.Context, previous *Credential) (*Credential, error) {
@@ -234,7 +234,10 @@ func (r *refusal) Error() string {
 
 func (c *oidc) do(req *http.Request, into any) error {
 	req.Header.Set("Accept", "application/json")
-	resp, err := c.client.Do(req)
+	ctx, cancel := context.WithTimeout(req.Context(), oidcTimeout)
+	defer cancel()
+	// A transport follows no redirects, and a refresh token should not follow them either.
+	resp, err := c.transport.RoundTrip(req.WithContext(ctx))
 	if err != nil {
 		return err
 	}
