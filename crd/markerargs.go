@@ -1,7 +1,6 @@
 package crd
 
 import (
-	"encoding/json/v2"
 	"fmt"
 	"slices"
 	"strconv"
@@ -330,6 +329,3 @@ func readArgs(first, rest string, specs []argSpec) (map[string]any, error) {
 	}
 	return args, nil
 }
-
-// asJSON writes a value of a marker.
-func asJSON(v any) ([]byte, error) { return json.Marshal(v, json.Deterministic(true)) }

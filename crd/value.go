@@ -343,3 +343,6 @@ func keysOf[V any](m map[string]V) []string {
 	slices.Sort(keys)
 	return keys
 }
+
+// asJSON writes a value, the same one always the same.
+func asJSON(v any) ([]byte, error) { return json.Marshal(v, json.Deterministic(true)) }
