@@ -17,6 +17,7 @@ type Server struct {
 	store      *store
 	kinds      registry
 	discovered atomic.Pointer[discovery]
+	documents  atomic.Pointer[openAPI]
 	handling   gate
 	life       *lifecycle
 	recorder   recorder
