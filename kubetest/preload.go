@@ -28,6 +28,9 @@ func (s *Server) preload() error {
 			return err
 		}
 	}
+	if err := s.preloadSystem(); err != nil {
+		return err
+	}
 	given, err := s.options.given()
 	if err != nil {
 		return err

@@ -68,6 +68,7 @@ type watchStream struct {
 	w         http.ResponseWriter
 	selection *selection
 	bookmarks bool
+	headed    bool // of a table: the columns were sent
 
 	cutting   chan struct{} // closed to have the connection cut
 	cutOnce   sync.Once
@@ -222,11 +223,21 @@ func (s *watchStream) sendChange(ev *event) error {
 }
 
 func (s *watchStream) send(t k8swatch.EventType, o *object) error {
-	data, err := s.rq.kind.document(o, s.rq.media)
+	data, err := s.document(o)
 	if err != nil {
 		return err
 	}
 	return s.deliver(func() error { return s.write(t, data) })
+}
+
+// document returns the object of an event.
+func (s *watchStream) document(o *object) ([]byte, error) {
+	if s.rq.media.as != asTable {
+		return s.rq.kind.document(o, s.rq.media)
+	}
+	first := !s.headed
+	s.headed = true
+	return s.rq.tableDocument(o, first)
 }
 
 // bookmark tells the client a revision.
@@ -243,7 +254,7 @@ func (s *watchStream) bookmark(revision uint64, initialEnd bool) error {
 	if s.rq.kind.custom {
 		setTypeMeta(obj, s.rq.kind.GroupVersionKind())
 	}
-	data, err := s.rq.kind.document(&object{content: obj, meta: m}, s.rq.media)
+	data, err := s.document(&object{content: obj, meta: m})
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -22,6 +23,7 @@ type devConfig struct {
 	kubeconfig       string
 	requests         bool
 	crds, load, save string
+	command          []string // to run beside the server; the server ends with it
 }
 
 func parseDev(args []string, log io.Writer) (*devConfig, error) {
@@ -29,7 +31,7 @@ func parseDev(args []string, log io.Writer) (*devConfig, error) {
 	flags := flag.NewFlagSet("kube dev", flag.ContinueOnError)
 	flags.SetOutput(log)
 	flags.Usage = func() {
-		fmt.Fprint(log, "Usage: kube dev [flags]\n\nServes a Kubernetes API in memory on 127.0.0.1 until ctrl-C. The first line on standard\noutput is the KUBECONFIG setting that makes kubectl and other clients use it.\n\n")
+		fmt.Fprint(log, "Usage: kube dev [flags] [-- COMMAND ARG...]\n\nServes a Kubernetes API in memory on 127.0.0.1 until ctrl-C. The first line on standard\noutput is the KUBECONFIG setting that makes kubectl and other clients use it.\n\nWith a command, it serves as long as the command runs, which gets that setting in its\nenvironment, and prints nothing of its own.\n\n")
 		flags.PrintDefaults()
 	}
 	flags.IntVar(&cfg.port, "port", 0, "listen on this `port`; 0 takes a free one")
@@ -43,10 +45,11 @@ func parseDev(args []string, log io.Writer) (*devConfig, error) {
 		return nil, err
 	case err != nil:
 		return nil, errUsage // which flags has told
-	case flags.NArg() > 0:
-		fmt.Fprintf(log, "kube dev takes no arguments, only flags: %q\n", flags.Args())
+	case flags.NArg() > 0 && (len(args) <= flags.NArg() || args[len(args)-flags.NArg()-1] != "--"):
+		fmt.Fprintf(log, "kube dev takes flags, and a command behind --: %q is neither\n", flags.Arg(0))
 		return nil, errUsage
 	}
+	cfg.command = flags.Args()
 	return cfg, nil
 }
 
@@ -73,15 +76,35 @@ func dev(ctx context.Context, args []string, out, log io.Writer) (err error) {
 		return errors.Join(err, l.Close())
 	}
 	defer remove()
-	fmt.Fprintf(out, "export KUBECONFIG=%s\n", path)
-	fmt.Fprintf(log, "Kubernetes %s in memory at https://%s; ctrl-C stops it\n", kubetest.KubernetesVersion, l.Addr())
-	if err := serve(ctx, l, handlerOf(server, cfg, log)); err != nil {
-		return err
+	if len(cfg.command) > 0 {
+		err = serveCommand(ctx, l, handlerOf(server, cfg, log), cfg.command, path, out, log)
+	} else {
+		fmt.Fprintf(out, "export KUBECONFIG=%s\n", path)
+		fmt.Fprintf(log, "Kubernetes %s in memory at https://%s; ctrl-C stops it\n", kubetest.KubernetesVersion, l.Addr())
+		err = serve(ctx, l, handlerOf(server, cfg, log))
 	}
 	if cfg.save != "" {
-		return saveTo(cfg.save, server)
+		err = errors.Join(err, saveTo(cfg.save, server))
 	}
-	return nil
+	return err
+}
+
+// serveCommand serves as long as a command runs. Its failure is the error. Ctrl-C reaches the
+// command from the terminal, so that only the end of ctx is passed on.
+func serveCommand(ctx context.Context, l net.Listener, h http.Handler, command []string, kubeconfig string, out, log io.Writer) error {
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	served := make(chan error, 1)
+	go func() { served <- serve(serving, l, h) }()
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, out, log
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	err := cmd.Run()
+	stop()
+	if err != nil {
+		err = fmt.Errorf("%s: %w", command[0], err)
+	}
+	return errors.Join(err, <-served)
 }
 
 // fill creates what the flags name.

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"syscall"
 )
@@ -39,8 +40,16 @@ func main() {
 		os.Exit(2)
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "kube:", err)
-		os.Exit(1)
+		os.Exit(exitCode(err))
 	}
+}
+
+// exitCode is that of a command that kube ran, or 1.
+func exitCode(err error) int {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() > 0 {
+		return exit.ExitCode()
+	}
+	return 1
 }
 
 // errUsage says that the arguments were wrong and that the user has been told.
