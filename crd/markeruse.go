@@ -269,8 +269,8 @@ func (m *marking) applyUse(s *props, u use) {
 	if d := s.Default; u.name == "default" && d != nil && s.Type == "array" && string(d.Raw) == "{}" {
 		d.Raw = []byte("[]")
 	}
-	if u.name == "listMapKey" {
-		s.XListMapKeys = slices.Compact(s.XListMapKeys)
+	if keys := s.XListMapKeys; u.name == "listMapKey" && slices.Contains(keys[:len(keys)-1], keys[len(keys)-1]) {
+		s.XListMapKeys = keys[:len(keys)-1] // both vocabularies say it
 	}
 }
 

@@ -5,7 +5,6 @@ go 1.27
 require (
 	github.com/cert-manager/cert-manager v1.21.2
 	github.com/go-kube/kube v0.0.0
-	github.com/google/go-cmp v0.7.0
 	github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring v0.95.2
 	go.universe.tf/metallb v0.16.2
 	k8s.io/apiextensions-apiserver v0.37.2

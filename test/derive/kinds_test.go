@@ -33,7 +33,7 @@ import (
 // projects are the API modules that are derived from their source, with all kinds that
 // controller-gen finds in them.
 var projects = []project{
-	{name: "cluster-api v1.14.2", packages: []string{"sigs.k8s.io/cluster-api/api/..."}, kinds: []kind{
+	{name: "cluster-api v1.14.2", packages: []string{"sigs.k8s.io/cluster-api/api/..."}, module: "sigs.k8s.io/cluster-api@v1.14.2", note: "its YAML has texts and a field of k8s.io/api v0.36, the build v0.37", shipped: []string{"core/config/crd/bases/*.yaml", "bootstrap/kubeadm/config/crd/bases/*.yaml", "controlplane/kubeadm/config/crd/bases/*.yaml"}, kinds: []kind{
 		of[addonsv1beta1.ClusterResourceSet](),
 		of[addonsv1beta1.ClusterResourceSetBinding](),
 		of[addonsv1beta2.ClusterResourceSet](),
@@ -71,7 +71,7 @@ var projects = []project{
 		of[runtimev1alpha1.ExtensionConfig](),
 		of[runtimev1beta2.ExtensionConfig](),
 	}},
-	{name: "gateway-api v1.6.3", packages: []string{"sigs.k8s.io/gateway-api/apis/...", "sigs.k8s.io/gateway-api/apisx/..."}, module: "sigs.k8s.io/gateway-api", shipped: "config/crd/experimental/*.yaml", kinds: []kind{
+	{name: "gateway-api v1.6.3", packages: []string{"sigs.k8s.io/gateway-api/apis/...", "sigs.k8s.io/gateway-api/apisx/..."}, module: "sigs.k8s.io/gateway-api@v1.6.3", note: "its own generator changes texts, and adds rules and a oneOf, after controller-gen", shipped: []string{"config/crd/experimental/*.yaml"}, kinds: []kind{
 		of[gatewayv1.BackendTLSPolicy](),
 		of[gatewayv1.GRPCRoute](),
 		of[gatewayv1.Gateway](),
@@ -95,7 +95,7 @@ var projects = []project{
 		of[gatewayxv1alpha1.XBackendTrafficPolicy](),
 		of[gatewayxv1alpha1.XMesh](),
 	}},
-	{name: "cert-manager v1.21.2", packages: []string{"github.com/cert-manager/cert-manager/pkg/apis/acme/v1", "github.com/cert-manager/cert-manager/pkg/apis/certmanager/v1"}, module: "github.com/cert-manager/cert-manager", shipped: "deploy/crds/*.yaml", kinds: []kind{
+	{name: "cert-manager v1.21.2", packages: []string{"github.com/cert-manager/cert-manager/pkg/apis/acme/v1", "github.com/cert-manager/cert-manager/pkg/apis/certmanager/v1"}, module: "github.com/cert-manager/cert-manager@v1.21.2", shipped: []string{"deploy/crds/*.yaml"}, kinds: []kind{
 		of[acmev1.Challenge](),
 		of[acmev1.Order](),
 		of[certmanagerv1.Certificate](),
@@ -116,7 +116,7 @@ var projects = []project{
 		of[monitoringv1alpha1.ScrapeConfig](),
 		of[monitoringv1beta1.AlertmanagerConfig](),
 	}},
-	{name: "kueue v0.17.0", packages: []string{"sigs.k8s.io/kueue/apis/kueue/..."}, module: "sigs.k8s.io/kueue", shipped: "config/components/crd/bases/*.yaml", kinds: []kind{
+	{name: "kueue v0.17.0", packages: []string{"sigs.k8s.io/kueue/apis/kueue/..."}, module: "sigs.k8s.io/kueue@v0.17.0", note: "its YAML is by an older controller-gen, with k8s.io/api v0.35", embeddedMeta: true, shipped: []string{"config/components/crd/bases/*.yaml"}, kinds: []kind{
 		of[kueuev1beta1.AdmissionCheck](),
 		of[kueuev1beta1.ClusterQueue](),
 		of[kueuev1beta1.Cohort](),
@@ -140,7 +140,7 @@ var projects = []project{
 		of[kueuev1beta2.Workload](),
 		of[kueuev1beta2.WorkloadPriorityClass](),
 	}},
-	{name: "metallb v0.16.2", packages: []string{"go.universe.tf/metallb/api/..."}, module: "go.universe.tf/metallb", shipped: "config/crd/bases/*.yaml", kinds: []kind{
+	{name: "metallb v0.16.2", packages: []string{"go.universe.tf/metallb/api/..."}, module: "go.universe.tf/metallb@v0.16.2", shipped: []string{"config/crd/bases/*.yaml"}, kinds: []kind{
 		of[apiv1beta1.BFDProfile](),
 		of[apiv1beta1.BGPAdvertisement](),
 		of[apiv1beta1.BGPPeer](),
