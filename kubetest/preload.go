@@ -28,9 +28,6 @@ func (s *Server) preload() error {
 			return err
 		}
 	}
-	if err := s.preloadSystem(); err != nil {
-		return err
-	}
 	given, err := s.options.given()
 	if err != nil {
 		return err
@@ -40,6 +37,9 @@ func (s *Server) preload() error {
 		if err := s.preloadOne(src.object); err != nil {
 			return fmt.Errorf("%s: %w", src.name, err)
 		}
+	}
+	if err := s.preloadSystem(); err != nil {
+		return err
 	}
 	s.life.settle()
 	return nil

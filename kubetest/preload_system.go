@@ -39,11 +39,14 @@ func systemObjects() map[schema.GroupVersionKind][]runtime.Object {
 	}
 }
 
-// preloadSystem creates the objects of the system.
+// preloadSystem creates those objects of the system that are not there yet.
 func (s *Server) preloadSystem() error {
 	for gvk, objects := range systemObjects() {
 		k := s.kinds.catalog().byKind[gvk]
 		for _, obj := range objects {
+			if k.table.get(keyOf(accessor(obj))) != nil {
+				continue
+			}
 			if _, err := s.add(k, obj); err != nil {
 				return fmt.Errorf("%s %s: %w", gvk.Kind, accessor(obj).GetName(), err)
 			}
