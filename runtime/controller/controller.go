@@ -36,8 +36,11 @@ type Controller[K any] struct {
 func New[K any](api kube.API[K], reconcile func(ctx context.Context, obj *K) (Action, error), opts *Options) *Controller[K] {
 	need(reconcile != nil, "New")
 	e := newEngine(api.Endpoint(), opts)
-	c := &Controller[K]{e, reflector.New(api, &reflector.Options{Watch: e.opts.Watch})}
-	e.cache = typedCache[K]{c.objects}
+	return newController(e, reflector.New(api, &reflector.Options{Watch: e.opts.Watch}), reconcile)
+}
+
+func newController[K any](e *engine, objects *reflector.Reflector[K], reconcile func(context.Context, *K) (Action, error)) *Controller[K] {
+	e.cache = typedCache[K]{objects}
 	e.decode = func(raw *resource.Raw) (any, error) {
 		obj, err := resource.AsLazy[K](raw).Decode()
 		if err != nil {
@@ -46,7 +49,7 @@ func New[K any](api kube.API[K], reconcile func(ctx context.Context, obj *K) (Ac
 		return obj, nil
 	}
 	e.reconcile = func(ctx context.Context, obj any) (Action, error) { return reconcile(ctx, obj.(*K)) }
-	return c
+	return &Controller[K]{e, objects}
 }
 
 // Owns triggers an object when one that it owns is created, changed or deleted, or gets another
@@ -57,16 +60,18 @@ func New[K any](api kube.API[K], reconcile func(ctx context.Context, obj *K) (Ac
 // Only metadata is watched, and of that only what is needed of owned objects is kept: objects
 // of the kind that nobody here owns take no memory.
 func (c *Controller[K]) Owns[O any](api kube.API[O]) *Source {
+	return c.engine.relate("Owns", api.Endpoint().Metadata(), c.owners)
+}
+
+// owners returns the owners of an object that are the controller's.
+func (c *Controller[K]) owners(raw *resource.Raw) (owners []target, err error) {
 	kind := c.engine.endpoint.Descriptor()
-	return c.engine.relate("Owns", api.Endpoint().Metadata(), func(raw *resource.Raw) ([]target, error) {
-		var owners []target
-		for _, reference := range raw.OwnerReferences() {
-			if ref, ok := resource.OwnerRef[K](kind, reference, raw.Namespace()); ok {
-				owners = append(owners, target{objectKey(ref), hashUID(reference.UID)})
-			}
+	for _, reference := range raw.OwnerReferences() {
+		if ref, ok := resource.OwnerRef[K](kind, reference, raw.Namespace()); ok {
+			owners = append(owners, target{objectKey(ref), hashUID(reference.UID)})
 		}
-		return owners, nil
-	})
+	}
+	return owners, nil
 }
 
 // Watches triggers the objects that find names for an object of another kind, when that is
@@ -80,7 +85,12 @@ func (c *Controller[K]) Owns[O any](api kube.API[O]) *Source {
 //	ctl.Watches(client.All(core.Secrets.Metadata()), func(m *resource.Metadata[corev1.Secret]) []resource.Ref[WebApp] { … })
 func (c *Controller[K]) Watches[O any](api kube.API[O], find func(obj *O) []resource.Ref[K]) *Source {
 	need(find != nil, "Watches")
-	return c.engine.relate("Watches", api.Endpoint(), func(raw *resource.Raw) ([]target, error) {
+	return c.engine.relate("Watches", api.Endpoint(), found(c, find))
+}
+
+// found returns what asks find about an object.
+func found[K, O any](c *Controller[K], find func(*O) []resource.Ref[K]) func(*resource.Raw) ([]target, error) {
+	return func(raw *resource.Raw) ([]target, error) {
 		obj, err := resource.AsLazy[O](raw).Decode()
 		if err != nil {
 			return nil, &DecodeError{err}
@@ -91,7 +101,7 @@ func (c *Controller[K]) Watches[O any](api kube.API[O], find func(obj *O) []reso
 			targets[i] = target{key: c.engine.normal(objectKey(ref))}
 		}
 		return targets, nil
-	})
+	}
 }
 
 // ReconcileOn triggers the objects that a sequence yields refs of. f is called by Run, and the

@@ -31,6 +31,8 @@ type engine struct {
 	log      *slog.Logger
 
 	cache     cache
+	labels    string                                       // selector of the cache
+	fields    string                                       // selector of the cache
 	decode    func(raw *resource.Raw) (obj any, err error) // with an error: the metadata alone
 	reconcile func(ctx context.Context, obj any) (Action, error)
 	onError   func(ctx context.Context, obj any, err error, attempt int) Action // nil: the rule
@@ -49,6 +51,7 @@ type engine struct {
 	runner  atomic.Pointer[runner[objectKey]] // nil before Run
 	working atomic.Bool                       // from full caches to the stop
 	writes  *tracker
+	loops   *loopDetector
 	counts  counters
 }
 
@@ -61,7 +64,9 @@ type sequence struct {
 func newEngine(endpoint kube.Endpoint, opts *Options) *engine {
 	e := &engine{endpoint: endpoint, filter: newFilter(Predicate{}), gone: map[objectKey][]*resource.Raw{}}
 	e.opts, e.invalid = opts.prepared(endpoint)
+	e.labels, e.fields = e.opts.Watch.Labels, e.opts.Watch.Fields
 	e.log = e.opts.Logger
+	e.loops = newLoopDetector(e.opts.LoopInterval, e.foundLoop)
 	return e
 }
 
@@ -132,7 +137,7 @@ func (e *engine) start() error {
 		return e.invalid
 	}
 	for _, s := range e.sources {
-		if err := s.watch.Err(); err != nil {
+		if err := s.err(); err != nil {
 			return fmt.Errorf("related kind %s: %w", s.name, err)
 		}
 	}
@@ -163,19 +168,19 @@ const settling = 10 * time.Millisecond
 
 // newTracker returns the tracker of the keys' own writes. The sources add their views.
 func (e *engine) newTracker() *tracker {
-	own := newView(e.endpoint, &e.opts.Watch, func(key objectKey) (uid uint64, ok bool) {
+	own := newView(e.endpoint, e.labels, e.fields, func(key objectKey) (uid uint64, ok bool) {
 		raw, ok := e.cache.get(key)
 		if !ok || raw.DeletionTimestamp() != nil {
 			return 0, false
 		}
 		return hashUID(raw.UID()), true
 	})
-	t := newTracker(e.opts.OwnWrites, own, e.cache.version, func(key objectKey, reason Reason) {
+	own.version = e.cache.version
+	t := newTracker(e.opts.OwnWrites, own, func(key objectKey, reason Reason) {
 		e.runner.Load().schedule(key, settling, reason)
 	})
 	for _, s := range e.sources {
-		s.view = newView(s.endpoint, &s.options, s.live)
-		t.views = append(t.views, s.view)
+		t.views = append(t.views, s.newView())
 	}
 	return t
 }
@@ -194,7 +199,7 @@ func (e *engine) startTasks(ctx context.Context, fail context.CancelCauseFunc) *
 		}
 	})
 	if e.opts.OwnWrites > 0 {
-		tasks.Go(func() { e.writes.follow(ctx, e.cache.waitFor) })
+		tasks.Go(func() { e.writes.follow(ctx, e.writes.own, e.cache.waitFor) })
 	}
 	for _, s := range e.sources {
 		tasks.Go(func() { s.run(ctx) })
@@ -383,7 +388,14 @@ func (e *engine) changed(c change) {
 	if c.initial {
 		reason.Kind = Found
 	}
-	e.trigger(key, reason)
+	e.triggerBy(key, reason, versionHash(e.endpoint.Descriptor(), key, c.raw.ResourceVersion()))
+}
+
+// foundLoop reports a key that runs because of its own writes.
+func (e *engine) foundLoop(key objectKey, fields []string) {
+	e.log.Warn("an object is reconciled over and over because of what its reconciler writes, slowing it down",
+		"kind", e.endpoint.Descriptor().Kind, "namespace", key.Namespace, "name", key.Name,
+		"fields", fields, "interval", e.opts.LoopInterval)
 }
 
 func (e *engine) deleted(key objectKey, last *resource.Raw) {
@@ -391,6 +403,7 @@ func (e *engine) deleted(key objectKey, last *resource.Raw) {
 	r := e.runner.Load()
 	r.forget(key)
 	e.writes.forget(key)
+	e.loops.forget(key)
 	if e.onDeleted == nil {
 		return
 	}
@@ -414,7 +427,16 @@ func (e *engine) passes(f *filter, key objectKey, raw *resource.Raw) bool {
 	return passes
 }
 
-func (e *engine) trigger(key objectKey, reason Reason) { e.runner.Load().trigger(key, reason) }
+func (e *engine) trigger(key objectKey, reason Reason) {
+	e.loops.other(key)
+	e.runner.Load().trigger(key, reason)
+}
+
+// triggerBy is trigger for what a version of an object causes.
+func (e *engine) triggerBy(key objectKey, reason Reason, version uint64) {
+	e.loops.trigger(key, version)
+	e.runner.Load().trigger(key, reason)
+}
 
 func (e *engine) triggerAll(reason Reason) {
 	for raw := range e.cache.all() {

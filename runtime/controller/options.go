@@ -47,6 +47,14 @@ type Options struct {
 	// which the server tells no version, nothing is known.
 	OwnWrites time.Duration
 
+	// LoopInterval is the least time between two runs of an object that is reconciled over and
+	// over for no other reason than that its reconciler writes something new each time, such as
+	// the time of day in the status. Such an object is reported to the log once, with the fields
+	// that change, and slowed down from the tenth run in a row on until something else triggers it;
+	// [Stats] counts those that are. Runs that the reconciler asks for are not put off. 0 is 10s; a
+	// negative number lets objects loop.
+	LoopInterval time.Duration
+
 	// Resync is how long after its last run an object is reconciled that nothing has triggered;
 	// up to a tenth more or less, so that objects do not come back together. 0 is never: no
 	// change is missed by the watches, so this is for what no watch tells, such as the state
@@ -84,6 +92,7 @@ const (
 	defaultSyncTimeout    = 30 * time.Second
 	defaultStopTimeout    = 30 * time.Second
 	defaultOwnWrites      = 10 * time.Second
+	defaultLoopInterval   = 10 * time.Second
 	defaultDebounceFactor = 10
 )
 
@@ -113,6 +122,9 @@ func (o *Options) prepared(endpoint kube.Endpoint) (Options, error) {
 	}
 	if c.OwnWrites == 0 {
 		c.OwnWrites = defaultOwnWrites
+	}
+	if c.LoopInterval == 0 {
+		c.LoopInterval = defaultLoopInterval
 	}
 	if c.Priority == nil {
 		c.Priority = DefaultPriority

@@ -20,8 +20,6 @@ import (
 type tracker struct {
 	patience time.Duration           // negative: keys run whatever was shown
 	release  func(objectKey, Reason) // has a parked key run
-	version  func() (version string) // of the cache
-	wake     chan struct{}           // holds a token when own may have something to wait for
 
 	mu     sync.Mutex
 	own    *view // of the cache
@@ -41,12 +39,9 @@ type unseen struct {
 	reason Reason // of the parked run
 }
 
-func newTracker(patience time.Duration, own *view, version func() string, release func(objectKey, Reason)) *tracker {
+func newTracker(patience time.Duration, own *view, release func(objectKey, Reason)) *tracker {
 	own.active = true // nothing runs before the cache is complete
-	return &tracker{
-		patience: patience, release: release, version: version, wake: make(chan struct{}, 1),
-		own: own, views: []*view{own}, keys: map[objectKey]*unseen{},
-	}
+	return &tracker{patience: patience, release: release, own: own, views: []*view{own}, keys: map[objectKey]*unseen{}}
 }
 
 // change does something under the lock, and has the parked keys run that it returns.
@@ -78,17 +73,9 @@ func (t *tracker) wrote(key objectKey, w *kube.Write) {
 		if u.writes > 0 {
 			u.until = time.Now().Add(t.patience)
 			t.keys[u.key] = u
-			t.signal()
 		}
 		return free
 	})
-}
-
-func (t *tracker) signal() {
-	select {
-	case t.wake <- struct{}{}:
-	default:
-	}
 }
 
 // await reports whether v will show w and has not yet. It will tell u.
@@ -141,22 +128,27 @@ func (t *tracker) park(key objectKey, reason Reason) (patience time.Duration, wa
 	return patience, wait
 }
 
-// refresh brings own up to the cache, which may have come further than was noticed. The caller
-// holds the lock.
+// refresh brings the views up to their caches, which may have come further than was noticed. The
+// caller holds the lock.
 func (t *tracker) refresh() (free []*unseen) {
-	if version, ok := parseVersion(t.version()); ok {
-		return t.shown(t.own.advance(version))
+	for _, v := range t.views {
+		if v.version == nil {
+			continue
+		}
+		if version, ok := parseVersion(v.version()); ok {
+			free = append(free, t.shown(v.advance(version))...)
+		}
 	}
-	return nil
+	return free
 }
 
-// follow notices how far the cache comes, while there is somebody to tell. waitFor is that of
-// the cache.
-func (t *tracker) follow(ctx context.Context, waitFor func(ctx context.Context, version string) error) {
+// follow notices how far the cache of v comes, while there is somebody to tell. waitFor is that
+// of the cache.
+func (t *tracker) follow(ctx context.Context, v *view, waitFor func(ctx context.Context, version string) error) {
 	for ctx.Err() == nil {
 		t.change(t.refresh)
 		t.mu.Lock()
-		nobody, next := len(t.own.versions) == 0, t.own.seen+1
+		nobody, next := len(v.versions) == 0, v.seen+1
 		t.mu.Unlock()
 		if !nobody {
 			if waitFor(ctx, strconv.FormatUint(next, 10)) != nil {
@@ -165,7 +157,7 @@ func (t *tracker) follow(ctx context.Context, waitFor func(ctx context.Context, 
 			continue
 		}
 		select {
-		case <-t.wake:
+		case <-v.wake:
 		case <-ctx.Done():
 		}
 	}

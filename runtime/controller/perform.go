@@ -48,6 +48,11 @@ func (e *engine) reconcileKey(c *call) outcome {
 	if c.reason.Kind == Deleted { // and made again before the run began
 		c.reason = Reason{Kind: Updated}
 	}
+	version := versionHash(e.endpoint.Descriptor(), c.key, raw.ResourceVersion())
+	if wait := e.loops.begin(c.key, version, c.reason); wait > 0 {
+		return outcome{none: true, again: true, delay: wait, reason: c.reason}
+	}
+	defer e.loops.end(c.key)
 	verbose := e.log.Enabled(c, slog.LevelDebug)
 	if verbose {
 		e.log.LogAttrs(c, slog.LevelDebug, "reconcile begins", e.attrs(c)...)
@@ -65,6 +70,7 @@ func (e *engine) reconcileKey(c *call) outcome {
 
 // wrote takes in a write that the run c has made.
 func (e *engine) wrote(c *call, w *kube.Write) {
+	e.loops.wrote(c.key, w)
 	e.writes.wrote(c.key, w)
 }
 

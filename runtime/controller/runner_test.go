@@ -22,6 +22,14 @@ type journal struct {
 
 func newJournal() *journal { return &journal{began: time.Now()} }
 
+// got returns what was noted so far.
+func (j *journal) got() []string {
+	synctest.Wait()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.Clone(j.lines)
+}
+
 func (j *journal) add(line string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

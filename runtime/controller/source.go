@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/go-kube/kube"
 	"github.com/go-kube/kube/resource"
@@ -22,8 +23,10 @@ type Source struct {
 	find     func(*resource.Raw) ([]target, error)
 	options  watcher.Options
 	watch    *watcher.Engine
+	feed     cache // in place of watch; nil where there is none
 	filter   *filter
 	synced   chan struct{} // closed after the first list
+	ready    atomic.Bool   // synced is closed
 	view     *view         // set by Run of the controller
 
 	// What follows is for the goroutine of run. Others read links with the lock, and the
@@ -32,7 +35,8 @@ type Source struct {
 	mu    sync.RWMutex
 	links map[objectKey]*link // of the objects that have targets
 	lists uint64              // begun so far
-	ready bool                // synced is closed
+	// version is that of the object at hand; empty where it was found to be gone.
+	version string
 }
 
 // target is an object of the controller that a related object triggers.
@@ -85,6 +89,9 @@ func (s *Source) Filter(p Predicate) *Source {
 // be asked about: with a [*DecodeError] or a [*PanicError]. The logger is the controller's
 // unless opts has one. Called again, it replaces the options. It returns s.
 func (s *Source) WatchOptions(opts watcher.Options) *Source {
+	if s.feed != nil {
+		panic("controller: Source.WatchOptions was called for a kind that comes from a reflector, which has options of its own")
+	}
 	s.engine.configure("Source.WatchOptions", func() { s.setWatch(opts) })
 	return s
 }
@@ -98,7 +105,28 @@ func (s *Source) setWatch(opts watcher.Options) {
 }
 
 // State returns what the watch of the kind is doing.
-func (s *Source) State() watcher.State { return s.watch.State() }
+func (s *Source) State() watcher.State {
+	if s.feed != nil {
+		return s.feed.state()
+	}
+	return s.watch.State()
+}
+
+// err returns what is wrong with the options.
+func (s *Source) err() error {
+	if s.feed != nil {
+		return nil
+	}
+	return s.watch.Err()
+}
+
+func (s *Source) newView() *view {
+	s.view = newView(s.endpoint, s.options.Labels, s.options.Fields, s.live)
+	if s.feed != nil {
+		s.view.version = s.feed.version
+	}
+	return s.view
+}
 
 // run follows the kind until ctx ends.
 //
@@ -106,6 +134,10 @@ func (s *Source) State() watcher.State { return s.watch.State() }
 // here but for the few that trigger something, and those are in links; they also show, after
 // a new list, what is gone.
 func (s *Source) run(ctx context.Context) {
+	if s.feed != nil {
+		s.runFeed(ctx)
+		return
+	}
 	for event := range s.watch.Events(ctx) {
 		s.take(ctx, event)
 	}
@@ -120,10 +152,12 @@ func (s *Source) take(ctx context.Context, event watcher.RawEvent) {
 	case watcher.Delete:
 		s.deleted(ctx, event.Object)
 	case watcher.InitDone:
+		s.engine.writes.advanced(s.view, event.ResourceVersion, true) // before a run can begin
 		s.listed()
+		return
 	}
 	if event.ResourceVersion != "" {
-		s.engine.writes.advanced(s.view, event.ResourceVersion, s.ready)
+		s.engine.writes.advanced(s.view, event.ResourceVersion, false)
 	}
 }
 
@@ -149,6 +183,7 @@ func (s *Source) applied(ctx context.Context, raw *resource.Raw) {
 	}
 	passes := s.engine.passes(s.filter, key, raw)
 	known := before.known()
+	s.version = raw.ResourceVersion()
 	s.triggerUnless(key, known, passes, targets)
 	s.triggerUnless(key, targets, false, known)
 	s.remember(key, before, link{
@@ -227,6 +262,7 @@ func (s *Source) deleted(ctx context.Context, raw *resource.Raw) {
 	if err != nil {
 		s.report(ctx, raw, err)
 	}
+	s.version = raw.ResourceVersion()
 	s.triggerUnless(key, before, true, nil)
 	s.triggerUnless(key, now, false, before)
 	s.drop(key)
@@ -234,6 +270,7 @@ func (s *Source) deleted(ctx context.Context, raw *resource.Raw) {
 
 // listed takes in that a list is complete: what was not in it is gone.
 func (s *Source) listed() {
+	s.version = ""
 	for key, l := range s.links {
 		if l.list == s.lists {
 			continue
@@ -243,11 +280,16 @@ func (s *Source) listed() {
 		}
 		s.drop(key)
 	}
-	if s.ready {
+	s.complete()
+}
+
+// complete notes that the first list is.
+func (s *Source) complete() {
+	if s.ready.Load() {
 		return
 	}
 	late := s.engine.working.Load()
-	s.ready = true
+	s.ready.Store(true)
 	close(s.synced)
 	if late {
 		s.engine.triggerAll(Reason{Kind: Everything, Resource: s.name})
@@ -257,7 +299,7 @@ func (s *Source) listed() {
 // trigger triggers t because of the related object called key. During the first list there is
 // no need: every object is reconciled after it.
 func (s *Source) trigger(key objectKey, t target) {
-	if !s.ready {
+	if !s.ready.Load() {
 		return
 	}
 	own, ok := s.engine.cache.get(t.key)
@@ -265,7 +307,8 @@ func (s *Source) trigger(key objectKey, t target) {
 		return // another object, or one that will be reconciled when it is found
 	}
 	key = key.owned()
-	s.engine.trigger(t.key, Reason{Kind: Related, Resource: s.name, Namespace: key.Namespace, Name: key.Name})
+	s.engine.triggerBy(t.key, Reason{Kind: Related, Resource: s.name, Namespace: key.Namespace, Name: key.Name},
+		versionHash(s.endpoint.Descriptor(), key, s.version))
 }
 
 // ask asks what raw triggers.

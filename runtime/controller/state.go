@@ -33,6 +33,9 @@ type Stats struct {
 	// all of its writes.
 	Parked                        int
 	WaitedForWrites, MissedWrites uint64
+	// Looping is the number of objects that are reconciled over and over because of what their
+	// reconciler writes, and are slowed down: see [Options.LoopInterval].
+	Looping int
 }
 
 type counters struct {
@@ -46,6 +49,7 @@ func (e *engine) stats() Stats {
 		Panicked:    e.counts.panicked.Load(),
 		Undecodable: e.counts.undecodable.Load(),
 		Absent:      e.counts.absent.Load(),
+		Looping:     e.loops.looping(),
 	}
 	if r := e.runner.Load(); r != nil {
 		s.Waiting, s.Due, s.Running = r.counts()

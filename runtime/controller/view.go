@@ -6,7 +6,6 @@ import (
 
 	"github.com/go-kube/kube"
 	"github.com/go-kube/kube/resource"
-	"github.com/go-kube/kube/runtime/watcher"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -22,6 +21,9 @@ type view struct {
 	// live returns the hashed uid of the object that the watch shows under a name, unless it is
 	// being deleted.
 	live func(objectKey) (uid uint64, ok bool)
+	// version returns how far the cache of the view has come; nil where the view is told.
+	version func() string
+	wake    chan struct{} // holds a token when there may be something to wait for
 
 	active    bool   // the first list is complete
 	seen      uint64 // resource version
@@ -40,14 +42,14 @@ type awaitedDeletion struct {
 	by  *unseen
 }
 
-func newView(endpoint kube.Endpoint, opts *watcher.Options, live func(objectKey) (uint64, bool)) *view {
+func newView(endpoint kube.Endpoint, labelSelector, fieldSelector string, live func(objectKey) (uint64, bool)) *view {
 	v := &view{
 		kind: endpoint.Descriptor().GroupResource(), namespace: endpoint.Namespace(),
-		live: live, deletions: map[objectKey][]awaitedDeletion{},
+		live: live, wake: make(chan struct{}, 1), deletions: map[objectKey][]awaitedDeletion{},
 	}
 	// What does not parse is an error of Run.
-	v.labels, _ = resource.ParseSelector(opts.Labels)
-	v.fields, _ = fields.ParseSelector(opts.Fields)
+	v.labels, _ = resource.ParseSelector(labelSelector)
+	v.fields, _ = fields.ParseSelector(fieldSelector)
 	return v
 }
 
@@ -92,6 +94,10 @@ func (v *view) await(version uint64, by *unseen) bool {
 		return 1
 	})
 	v.versions = slices.Insert(v.versions, at, awaitedVersion{version, by})
+	select {
+	case v.wake <- struct{}{}:
+	default:
+	}
 	return true
 }
 
