@@ -18,9 +18,9 @@ type printer struct {
 }
 
 // printer returns the columns of a kind. Those of built-in kinds are a real server's.
-func (k *kind) printer() *printer {
+func (c *catalog) printer(k *kind) *printer {
 	if k.custom {
-		return k.customPrinter()
+		return c.customPrinter(k)
 	}
 	columns, known := recorded.Columns(k.GroupVersionResource())
 	cells := builtinCells()[k.GroupResource()]
@@ -65,7 +65,7 @@ func builtinCells() map[schema.GroupResource]func(runtime.Object) []any {
 		"rbac.authorization.k8s.io": rbacCells(), "storage.k8s.io": storageCells(), "coordination.k8s.io": leaseCells(),
 		"scheduling.k8s.io": schedulingCells(), "node.k8s.io": nodeCells(), "certificates.k8s.io": certificateCells(),
 		"admissionregistration.k8s.io": admissionCells(), "apiextensions.k8s.io": definitionCells(), "resource.k8s.io": deviceCells(),
-		"flowcontrol.apiserver.k8s.io": flowCells(),
+		"flowcontrol.apiserver.k8s.io": flowCells(), "storagemigration.k8s.io": migrationCells(),
 	} {
 		for resource, f := range resources {
 			all[schema.GroupResource{Group: group, Resource: resource}] = f

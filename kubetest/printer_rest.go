@@ -12,8 +12,12 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	storagemigrationv1 "k8s.io/api/storagemigration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/duration"
 )
 
@@ -106,6 +110,23 @@ func certificateCells() map[string]func(runtime.Object) []any {
 			}
 			return []any{
 				o.Name, age(o.CreationTimestamp), orText(o.Spec.SignerName, "<none>"), o.Spec.Username, requested, signingStatus(&o.Status),
+			}
+		}),
+		"clustertrustbundles": cells(func(o *certificatesv1.ClusterTrustBundle) []any {
+			return []any{o.Name, orText(o.Spec.SignerName, "<none>")}
+		}),
+		"podcertificaterequests": cells(func(o *certificatesv1.PodCertificateRequest) []any {
+			state := "Pending"
+			for _, c := range o.Status.Conditions {
+				switch c.Type {
+				case certificatesv1.PodCertificateRequestConditionTypeIssued, certificatesv1.PodCertificateRequestConditionTypeDenied,
+					certificatesv1.PodCertificateRequestConditionTypeFailed:
+					state = c.Type
+				}
+			}
+			return []any{
+				o.Name, o.Spec.PodName, o.Spec.ServiceAccountName, string(o.Spec.NodeName), o.Spec.SignerName, state,
+				labels.FormatLabels(o.Spec.UnverifiedUserAnnotations),
 			}
 		}),
 	}
@@ -203,6 +224,13 @@ func deviceCells() map[string]func(runtime.Object) []any {
 		"resourceslices": cells(func(o *resourcev1.ResourceSlice) []any {
 			return []any{o.Name, or(o.Spec.NodeName, ""), o.Spec.Driver, o.Spec.Pool.Name, age(o.CreationTimestamp)}
 		}),
+		"devicetaintrules": cells(func(o *resourcev1.DeviceTaintRule) []any {
+			added := ""
+			if t := o.Spec.Taint.TimeAdded; t != nil {
+				added = age(*t)
+			}
+			return []any{o.Name, o.Spec.Taint.Key, o.Spec.Taint.Value, string(o.Spec.Taint.Effect), added, age(o.CreationTimestamp)}
+		}),
 		"resourceclaims": cells(func(o *resourcev1.ResourceClaim) []any {
 			var states []string
 			switch {
@@ -218,6 +246,20 @@ func deviceCells() map[string]func(runtime.Object) []any {
 				}
 			}
 			return []any{o.Name, strings.Join(states, ","), age(o.CreationTimestamp)}
+		}),
+	}
+}
+
+func migrationCells() map[string]func(runtime.Object) []any {
+	return map[string]func(runtime.Object) []any{
+		"storageversionmigrations": cells(func(o *storagemigrationv1.StorageVersionMigration) []any {
+			status := "Unknown"
+			for _, c := range o.Status.Conditions {
+				if c.Status == metav1.ConditionTrue {
+					status = c.Type
+				}
+			}
+			return []any{o.Name, schema.GroupResource(o.Spec.Resource).String(), status}
 		}),
 	}
 }

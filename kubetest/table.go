@@ -56,7 +56,7 @@ func (rq *request) table(items []*object) (*metav1.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := rq.kind.printer()
+	p := rq.server.kinds.catalog().printer(rq.kind)
 	t := &metav1.Table{ColumnDefinitions: p.columns, Rows: make([]metav1.TableRow, len(items))}
 	for i, o := range items {
 		content := rq.kind.convert(o)
