@@ -6,10 +6,10 @@ FUZZTIME ?= 30s
 BIN := $(CURDIR)/bin
 SHELL := /bin/bash
 
-.PHONY: help demo test race lint generate bench fuzz
+.PHONY: help demo test race lint generate bench fuzz conformance
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: ## run the WebApp operator against a real API server and tell what happens; KEEP=1 leaves the server up
 	@cd test && go run ./cmd/demo $(if $(KEEP),-keep)
@@ -32,3 +32,7 @@ bench: ## measure the wire and the store beside apimachinery, and whole programs
 
 fuzz: ## fuzz every parser, FUZZTIME (30s) each
 	@bash .ci/fuzz $(FUZZTIME)
+
+conformance: ## run controller-runtime's suites and a script of kubectl against kubetest and a real API server; V=-v tells more
+	@cd test/conformance && go run . $(V)
+	@cd test/kubectl/compare && go run . $(V)
