@@ -49,7 +49,8 @@ func (rq *request) decodeObject() (runtime.Object, error) {
 }
 
 // decodeBody reads the body of a subresource that has a kind of its own.
-func (rq *request) decodeBody(into runtime.Object, gvk schema.GroupVersionKind) (runtime.Object, error) {
+// A body may say that it is of another kind that is the same but for its name.
+func (rq *request) decodeBody(into runtime.Object, gvk schema.GroupVersionKind, others ...schema.GroupVersionKind) (runtime.Object, error) {
 	f, err := bodyFormat(rq.http, everyFormat)
 	if err != nil {
 		return nil, err
@@ -58,7 +59,16 @@ func (rq *request) decodeBody(into runtime.Object, gvk schema.GroupVersionKind) 
 	if err != nil {
 		return nil, err
 	}
-	return rq.decode(data, f, into, gvk)
+	obj, err := rq.decode(data, f, into, gvk)
+	for _, other := range others {
+		if err == nil {
+			break
+		}
+		if same, otherErr := rq.decode(data, f, into, other); otherErr == nil {
+			return same, nil
+		}
+	}
+	return obj, err
 }
 
 // decode reads data into an empty object of kind want. Unknown and duplicate fields are

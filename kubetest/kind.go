@@ -44,6 +44,8 @@ type subresource struct {
 	name string
 	// body is the identity of the kind of the bodies; nil means the kind of the parent.
 	body *resource.Info
+	// alsoTakes are kinds that bodies may say they are, which are the same but for their name.
+	alsoTakes []schema.GroupVersionKind
 	// newBody returns an empty body.
 	newBody func() runtime.Object
 	// handlers answer requests by verb: get, create, update, patch, connect.

@@ -7,6 +7,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // completeSubresource gives a built-in subresource what is particular to it.
@@ -18,6 +19,7 @@ func completeSubresource(k *kind, sub *subresource) {
 		sub.handlers = map[string]handler{verbCreate: createToken}
 	case "eviction":
 		sub.handlers = map[string]handler{verbCreate: evict}
+		sub.alsoTakes = []schema.GroupVersionKind{{Group: "policy", Version: "v1beta1", Kind: "Eviction"}}
 	case "binding":
 		sub.handlers = map[string]handler{verbCreate: bind}
 	case "ephemeralcontainers":
@@ -45,8 +47,10 @@ func (rq *request) readSubresource(into runtime.Object) error {
 		return err
 	}
 	sub := rq.kind.subresources[rq.subresource]
-	_, err := rq.decodeBody(into, sub.body.GroupVersionKind())
-	return err
+	if _, err := rq.decodeBody(into, sub.body.GroupVersionKind(), sub.alsoTakes...); err != nil {
+		return err
+	}
+	return rq.checkNamespace()
 }
 
 // respondSuccess answers a POST that has no object to show.

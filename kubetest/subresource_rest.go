@@ -7,6 +7,7 @@ import (
 	"encoding/json/v2"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -16,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -46,6 +48,9 @@ func createToken(w http.ResponseWriter, rq *request) error {
 	if err := completeToken(t, account); err != nil {
 		return err
 	}
+	if err := rq.checkBoundObject(t.Spec.BoundObjectRef); err != nil {
+		return err
+	}
 	now := time.Now()
 	t.CreationTimestamp = metav1.NewTime(now)
 	end := now.Add(time.Duration(*t.Spec.ExpirationSeconds) * time.Second)
@@ -55,6 +60,34 @@ func createToken(w http.ResponseWriter, rq *request) error {
 	}
 	t.Status = authenticationv1.TokenRequestStatus{Token: token, ExpirationTimestamp: metav1.NewTime(end)}
 	return rq.respondBody(w, http.StatusCreated, t, rq.kind.subresources["token"].body.GroupVersionKind())
+}
+
+// checkBoundObject looks for the object that a token shall live as long as.
+func (rq *request) checkBoundObject(ref *authenticationv1.BoundObjectReference) error {
+	if ref == nil {
+		return nil
+	}
+	gvk := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind)
+	k := rq.server.kinds.catalog().byKind[gvk]
+	if k == nil || gvk.Group != "" || gvk.Kind != "Pod" && gvk.Kind != "Secret" && gvk.Kind != "Node" {
+		return apierrors.NewBadRequest(fmt.Sprintf("cannot bind token to object of type %s", gvk))
+	}
+	place := key{rq.namespace, ref.Name}
+	if !k.namespaced() {
+		place.namespace = ""
+	}
+	o := k.table.get(place)
+	if o == nil {
+		return apierrors.NewNotFound(k.GroupResource(), ref.Name)
+	}
+	if pod, ok := o.content.(*corev1.Pod); ok && pod.Spec.ServiceAccountName != rq.name {
+		return apierrors.NewBadRequest(fmt.Sprintf("cannot bind token for serviceaccount %q to pod running with different serviceaccount name.", rq.name))
+	}
+	if ref.UID != "" && ref.UID != o.meta.GetUID() {
+		return apierrors.NewConflict(schema.GroupResource{Group: gvk.Group, Resource: gvk.Kind}, ref.Name,
+			fmt.Errorf("the UID in the bound object reference (%s) does not match the UID in record. The object might have been deleted and then recreated", ref.UID))
+	}
+	return nil
 }
 
 // completeToken fills in and checks what a token is asked for.
@@ -89,13 +122,17 @@ func completeToken(t *authenticationv1.TokenRequest, account *corev1.ServiceAcco
 }
 
 func signedToken(t *authenticationv1.TokenRequest, account *corev1.ServiceAccount, now, end time.Time) (string, error) {
+	kubernetes := map[string]any{
+		"namespace":      account.Namespace,
+		"serviceaccount": map[string]any{"name": account.Name, "uid": string(account.UID)},
+	}
+	if ref := t.Spec.BoundObjectRef; ref != nil {
+		kubernetes[lowerFirst(ref.Kind)] = map[string]any{"name": ref.Name, "uid": string(ref.UID)}
+	}
 	claims := map[string]any{
 		"aud": t.Spec.Audiences, "exp": end.Unix(), "iat": now.Unix(), "nbf": now.Unix(), "iss": tokenIssuer, "jti": string(uuid.NewUUID()),
-		"sub": "system:serviceaccount:" + account.Namespace + ":" + account.Name,
-		"kubernetes.io": map[string]any{
-			"namespace":      account.Namespace,
-			"serviceaccount": map[string]any{"name": account.Name, "uid": string(account.UID)},
-		},
+		"sub":           "system:serviceaccount:" + account.Namespace + ":" + account.Name,
+		"kubernetes.io": kubernetes,
 	}
 	payload, err := json.Marshal(claims, json.Deterministic(true))
 	if err != nil {
@@ -103,9 +140,54 @@ func signedToken(t *authenticationv1.TokenRequest, account *corev1.ServiceAccoun
 	}
 	encode := base64.RawURLEncoding.EncodeToString
 	text := encode([]byte(`{"alg":"HS256","typ":"JWT"}`)) + "." + encode(payload)
+	return text + "." + encode(signature(text)), nil
+}
+
+func signature(text string) []byte {
 	mac := hmac.New(sha256.New, []byte("kubetest"))
 	mac.Write([]byte(text))
-	return text + "." + encode(mac.Sum(nil)), nil
+	return mac.Sum(nil)
+}
+
+// accountOf returns the service account that a token of this server is for, if the token is
+// one, has not expired, and the account still exists.
+func (s *Server) accountOf(token string) (authenticationv1.UserInfo, bool) {
+	i := strings.LastIndexByte(token, '.')
+	if i < 0 {
+		return authenticationv1.UserInfo{}, false
+	}
+	sum, err := base64.RawURLEncoding.DecodeString(token[i+1:])
+	if err != nil || !hmac.Equal(sum, signature(token[:i])) {
+		return authenticationv1.UserInfo{}, false
+	}
+	_, payload, _ := strings.Cut(token[:i], ".")
+	data, err := base64.RawURLEncoding.DecodeString(payload)
+	if err != nil {
+		return authenticationv1.UserInfo{}, false
+	}
+	var claims struct {
+		Exp        int64  `json:"exp"`
+		ID         string `json:"jti"`
+		Kubernetes struct {
+			Namespace      string `json:"namespace"`
+			ServiceAccount struct {
+				Name string    `json:"name"`
+				UID  types.UID `json:"uid"`
+			} `json:"serviceaccount"`
+		} `json:"kubernetes.io"`
+	}
+	if err := json.Unmarshal(data, &claims); err != nil || time.Now().Unix() > claims.Exp {
+		return authenticationv1.UserInfo{}, false
+	}
+	namespace, account := claims.Kubernetes.Namespace, claims.Kubernetes.ServiceAccount
+	k := s.kinds.catalog().byKind[corev1.SchemeGroupVersion.WithKind("ServiceAccount")]
+	live := k.table.get(key{namespace, account.Name})
+	return authenticationv1.UserInfo{
+		Username: "system:serviceaccount:" + namespace + ":" + account.Name,
+		UID:      string(account.UID),
+		Groups:   []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated"},
+		Extra:    map[string]authenticationv1.ExtraValue{"authentication.kubernetes.io/credential-id": {"JTI=" + claims.ID}},
+	}, live != nil && live.meta.GetUID() == account.UID
 }
 
 // prepareApproval takes all but the conditions of approval from old.

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -98,7 +99,7 @@ func (s *scaling) update(w http.ResponseWriter, rq *request) error {
 	if err != nil {
 		return err
 	}
-	return s.change(w, rq, func(live *autoscalingv1.Scale) (runtime.Object, error) {
+	return s.change(w, rq, scale.UID, func(live *autoscalingv1.Scale) (runtime.Object, error) {
 		return target.clean(target.manager.UpdateNoErrors(live, scale.DeepCopy(), rq.fieldManager)), nil
 	})
 }
@@ -112,7 +113,7 @@ func (s *scaling) patch(w http.ResponseWriter, rq *request) error {
 	if err != nil {
 		return err
 	}
-	return s.change(w, rq, func(live *autoscalingv1.Scale) (runtime.Object, error) { return p.change(target, live) })
+	return s.change(w, rq, "", func(live *autoscalingv1.Scale) (runtime.Object, error) { return p.change(target, live) })
 }
 
 // scaleTarget is what a Scale is patched with.
@@ -130,9 +131,10 @@ func (rq *request) scaleTarget() (*patchTarget, error) {
 	return &patchTarget{gvk: scaleGVK, empty: k.new, defaults: k.strategy.setDefaults, manager: manager}, nil
 }
 
-// change stores what f makes of the Scale of the object, and answers with it.
-func (s *scaling) change(w http.ResponseWriter, rq *request, f func(*autoscalingv1.Scale) (runtime.Object, error)) error {
-	o, _, err := rq.modify(modification{change: func(live runtime.Object) (runtime.Object, error) { return s.changed(rq, live, f) }})
+// change stores what f makes of the Scale of the object, and answers with it. An object with another
+// uid is not changed; an empty one is any.
+func (s *scaling) change(w http.ResponseWriter, rq *request, uid types.UID, f func(*autoscalingv1.Scale) (runtime.Object, error)) error {
+	o, _, err := rq.modify(modification{uid: uid, change: func(live runtime.Object) (runtime.Object, error) { return s.changed(rq, live, f) }})
 	if err != nil {
 		return err
 	}
