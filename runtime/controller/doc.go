@@ -75,7 +75,25 @@
 // What has to be undone then needs a finalizer, which [Finalize] takes care of; for what is only
 // in the program's memory there is [Controller.OnDeleted].
 //
-// The surprise: what a reconciler has just written is not in the cache yet when its next run
-// begins at once. A reconciler that applies what should be, as above, does not mind; one that
-// counts from what it reads has to read from the server.
+// # Own writes
+//
+// A cache lags behind the server, by milliseconds or by seconds. A reconciler that is called before
+// its cache shows what its last call wrote would act on the past: count from an old number,
+// create a second child. So the controller remembers what is written with the context that a
+// reconciler is called with, and does not call it again for that object before the watches of
+// the controller have shown it: see [Options.OwnWrites]. This holds for the controller's own
+// objects and for the kinds of [Controller.Owns] and [Controller.Watches]; a reconciler that reads
+// children from a cache shares the reflector with the controller ([Controller.OwnsFrom]).
+// Writes of others can still come in between, and are conflicts as ever.
+//
+// A reconciler that writes something new each time, such as the time of day, triggers itself
+// forever. The controller notices, says which field it is, and slows it down: see
+// [Options.LoopInterval]. [Applier] leaves out the applies that would change nothing.
+//
+// # Several controllers and processes
+//
+// [NewFrom], [Controller.OwnsFrom] and [Controller.WatchesFrom] take a reflector, which any number
+// of controllers can share: one watch and one copy of the objects for all. [Controller.Hold] makes a
+// warm standby, whose caches are full when it becomes the leader. [Controller.Pause] stops the
+// work for a while, and [Controller.Queue] shows what there is to do.
 package controller

@@ -102,18 +102,25 @@ func (q *dueQueue[K]) choose() *lane[K] {
 	return &q.lanes[chosen]
 }
 
-// remove takes out e, which is in the queue.
+// remove takes out e, which is in the queue. The first entry of a lane has no use for previous,
+// and what that holds does not count: so taking the first does not touch the second, whose memory
+// is not at hand.
 func (q *dueQueue[K]) remove(e *entry[K]) {
 	l := q.lane(e.priority)
-	if e.previous == nil {
+	switch {
+	case e == l.head:
 		l.head = e.next
-	} else {
+	case e.next != nil:
+		e.next.previous = e.previous
+		fallthrough
+	default:
 		e.previous.next = e.next
 	}
-	if e.next == nil {
+	if e == l.tail {
 		l.tail = e.previous
-	} else {
-		e.next.previous = e.previous
+	}
+	if l.head == nil {
+		l.tail = nil
 	}
 	e.next, e.previous = nil, nil
 	q.length--
