@@ -78,7 +78,7 @@ func runServers(ctx context.Context) (map[string][]output, error) {
 		}
 		cmd := exec.CommandContext(ctx, program, append(server.args, self, "-run", result)...)
 		cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
-		cmd.Env = append(os.Environ(), "PATH="+dir+string(filepath.ListSeparator)+os.Getenv("PATH"), "HOME="+dir)
+		cmd.Env = append(os.Environ(), "PATH="+dir+string(filepath.ListSeparator)+os.Getenv("PATH"), homeEnv+"="+dir)
 		cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 		if err := cmd.Run(); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)

@@ -14,6 +14,9 @@ import (
 // namespace is where the script works.
 const namespace = "compare"
 
+// homeEnv names the folder that is kubectl's home, so that what it caches is not shared.
+const homeEnv = "COMPARE_HOME"
+
 // commandTimeout is how long a command may take.
 const commandTimeout = time.Minute
 
@@ -61,7 +64,7 @@ func runCommand(ctx context.Context, command string) (output, error) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-c", command)
 	cmd.Dir = "testdata"
-	cmd.Env = append(os.Environ(), "N="+namespace, "KUBECTL_COMMAND_HEADERS=false")
+	cmd.Env = append(os.Environ(), "N="+namespace, "HOME="+os.Getenv(homeEnv))
 	var stdout, stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.WaitDelay = time.Second
