@@ -117,10 +117,22 @@
 //	preserveUnknownFields                              objects (x-kubernetes-preserve-unknown-fields)
 //	embeddedResource                                   objects (x-kubernetes-embedded-resource)
 //	type intOrString                                   in place of the Go type (x-kubernetes-int-or-string)
+//	rule='expression'|'message'                        all; may stand more than once (x-kubernetes-validations)
+//	immutable                                          all; once set, a field keeps its value
+//	exactlyOneOf=a|b atMostOneOf=a|b atLeastOneOf=a|b  structs; fields of which so many have to be there
+//	externalDocs='address'|'description'               all
 //
 // A word is about the field. With items. in front it is about the elements of its list, with
 // additionalProperties. about the values of its map: schema:"maxItems=8,items.maxLength=63". These
-// can be chained.
+// can be chained. Words about a struct itself stand in the tag of a field of it that is called _:
+//
+//	type Probe struct {
+//		_    struct{}  `schema:"exactlyOneOf=http|exec"`
+//		HTTP *HTTPGet  `json:"http,omitempty"`
+//		Exec *ExecCall `json:"exec,omitempty"`
+//	}
+//
+// The same words constrain parts of types that cannot have tags, by their path: Options.Fields.
 //
 // A value ends at the next comma. One that holds a comma stands in single quotes, and a single
 // quote inside of them is written twice. In enum and listMapKey a bar separates values; a value
@@ -134,8 +146,23 @@
 // that names the Go field, and all errors of a kind are reported at once. The API server is to
 // have nothing left to refuse.
 //
-// # What a tag cannot say
+// # Validation rules
 //
-// Constraints over several fields (CEL rules), unions and several versions of one kind are not
-// derived yet. The result of [For] is plain data: what is missing can be added to it.
+// Rules over several fields are expressions of CEL. A rule about the whole object is in
+// Options.Rules, one about a type in a method of the type, and a short one in a tag:
+//
+//	func (Range) Rules() []apiextensionsv1.ValidationRule
+//
+// They are compiled by the API server, and before that by package cel in the module
+// github.com/go-kube/kube/crd/cel, which has the server's libraries.
+//
+// # Packages with markers
+//
+// Types with marker comments (+kubebuilder:validation:MaxLength=63) work unchanged: [ReadMarkers]
+// reads their source, and the definition is the one that controller-gen makes of it.
+//
+// # Several versions
+//
+// [Merge] makes one definition of those of a kind's versions. Options.Schema and Options.NoSchema
+// are for kinds whose schema is written by hand, or that have none.
 package crd

@@ -1,6 +1,7 @@
 package crd
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -95,7 +96,7 @@ func (w *word) readMarker(k *keyword, first, rest string, hasValue bool) error {
 		rest = strings.TrimSpace(rest)
 	}
 	switch {
-	case w.marker == "kubebuilder:validation:XValidation":
+	case k.name == "rule":
 		return w.readRule(first, rest)
 	case w.marker == "kubebuilder:externalDocs":
 		return w.readDocs(first, rest)
@@ -258,7 +259,7 @@ func (m *marking) applyUse(s *props, u use) {
 	case u.keyword.presence != asTagged:
 		return
 	}
-	if err := m.checkUse(s, u); err != nil {
+	if err := cmp.Or(m.checkUse(s, u), checkUnion(s, u)); err != nil {
 		m.fail(err)
 		return
 	}

@@ -36,9 +36,9 @@ type MarkerOptions struct {
 // sources are roots of modules, each with its go.mod, such as
 // os.DirFS("/home/me/go/pkg/mod/k8s.io/api@v0.37.2"), or other file systems with the Go files of
 // the types, such as an embed.FS: those are told apart by their types' names and fields. Every
-// type from which a kind is made has to be in one of them, types of apimachinery included;
-// those of the standard library may be, as os.DirFS of GOROOT/src. A package is read when one
-// of its types is used, and once.
+// type that a kind is made of has to be in one of them. Those of the standard library (in
+// os.DirFS of GOROOT/src) and of metav1 may be missing, and then have no descriptions. A
+// package is read when one of its types is used, and once.
 //
 // The result may be used at the same time by any number of goroutines.
 func ReadMarkers(opts *MarkerOptions, sources ...fs.FS) (*Markers, error) {
@@ -120,7 +120,8 @@ func (m *marking) typeOf(ref string) (string, string) {
 }
 
 // declared returns the declaration of t. A package that is not there would take its
-// constraints with it, so that is an error; the standard library has none.
+// constraints with it, so that is an error; the standard library has none, and those of
+// metav1 are known.
 func (m *marking) declared(t reflect.Type, at string) *markedType {
 	declared, err := m.source.typeOf(t)
 	standard := !strings.Contains(strings.Split(t.PkgPath(), "/")[0], ".")
@@ -128,7 +129,7 @@ func (m *marking) declared(t reflect.Type, at string) *markedType {
 	switch {
 	case err != nil:
 		m.bad.add(at, "reading the source of %s: %w", t, err)
-	case declared == nil && !known && !standard:
+	case declared == nil && !known && !standard && t.PkgPath() != metaPackage:
 		m.bad.add(at, "no source of ReadMarkers declares %s of package %s; add the root of its module, as os.DirFS", t, t.PkgPath())
 	}
 	return declared
@@ -270,6 +271,9 @@ func (m *marking) structOf(t reflect.Type, declared *markedType, at string) prop
 	}
 	slices.Sort(s.Required)
 	m.applyUses(&s, m.ownWords(&node{props: &s, at: at}, m.typeWords(t, at)), at)
+	if tag := knownTag(t, ""); tag != "" && declared == nil {
+		m.applyUses(&s, m.ownWords(&node{props: &s, at: at}, m.readTag(at, tag)), at)
+	}
 	for _, name := range frozen {
 		if !slices.Contains(s.Required, name) {
 			s.XValidations = append(s.XValidations, onceSet(name))
@@ -286,7 +290,9 @@ type marked struct {
 	uses   []use
 	// frozen says that it is immutable, schemaless that its type is not looked at.
 	frozen, schemaless bool
-	presence           presence
+	// unmarked says that no source declares it.
+	unmarked bool
+	presence presence
 }
 
 func (m *marking) fieldOf(t reflect.Type, sf reflect.StructField, declared *markedType, at string) *marked {
@@ -295,7 +301,7 @@ func (m *marking) fieldOf(t reflect.Type, sf reflect.StructField, declared *mark
 	if tag == "-" && !more {
 		return nil
 	}
-	f := &marked{field: field{name: name, at: at + "." + sf.Name, typ: sf.Type, owner: t, declared: sf}}
+	f := &marked{field: field{name: name, at: at + "." + sf.Name, typ: sf.Type, owner: t, declared: sf}, unmarked: declared == nil}
 	if !tagged {
 		m.bad.add(f.at, "has no json tag; name it as in json:%q, or leave it out with json:\"-\"", lowerCamel(sf.Name))
 		return nil
@@ -370,7 +376,10 @@ func (m *marking) applyTags(s *props, f *marked) presence {
 	if err != nil {
 		m.bad.add(f.at, "%w", err)
 	}
-	if !ok {
+	if !ok && f.unmarked {
+		tag = knownTag(f.owner, f.declared.Name)
+	}
+	if tag == "" {
 		return asTagged
 	}
 	words := m.readTag(f.at, tag)

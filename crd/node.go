@@ -146,6 +146,9 @@ func (b *builder) applyOwn(n *node, uses []use) {
 	for _, u := range uses {
 		err := u.checkFit(n.props)
 		if err == nil {
+			err = checkUnion(n.props, u)
+		}
+		if err == nil {
 			err = u.apply(n.props, u.word)
 		}
 		if err == nil && u.keyword.presence != asTagged {

@@ -79,6 +79,27 @@ func union(w word, junctor, each, end, message string) (rule apiextensionsv1.Val
 	}, nil
 }
 
+// checkUnion checks that an object has the fields of a union, and lets them be absent.
+func checkUnion(s *props, u use) error {
+	if !strings.HasSuffix(u.name, "OneOf") {
+		return nil
+	}
+	var fields []string
+	if err := u.word.names(&fields); err != nil {
+		return err
+	}
+	for _, name := range fields {
+		_, ok := s.Properties[name]
+		switch {
+		case !ok && len(s.AllOf) == 0: // with allOf, an embedded struct may have it
+			return fmt.Errorf("%q names the field %q, which is not there%s", u.word.as(), name, didYouMean(name, keysOf(s.Properties)))
+		case slices.Contains(s.Required, name):
+			return fmt.Errorf("%q names the field %q, which is required; a member of a union has to be optional", u.word.as(), name)
+		}
+	}
+	return nil
+}
+
 // celReserved are the words of CEL that cannot name a field unless they are escaped.
 // See https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-rules
 var celReserved = []string{
