@@ -52,7 +52,7 @@ func (m media) metadataOnly() bool { return m.as == asMetadata || m.as == asMeta
 // formatsOf are the formats that objects of k are sent and read in; a nil k is any answer that
 // is no object of a kind.
 func formatsOf(k *kind) []format {
-	if k != nil && k.custom {
+	if k != nil && k.jsonOnly() {
 		return []format{formatJSON, formatYAML}
 	}
 	return []format{formatJSON, formatYAML, formatProtobuf}
@@ -116,7 +116,7 @@ func acceptable(clause goautoneg.Accept, f format, k *kind) (media, bool) {
 	m := media{format: f, pretty: clause.Params["pretty"] == "1"}
 	as, group, version := clause.Params["as"], clause.Params["g"], clause.Params["v"]
 	if as == "" && group == "" && version == "" {
-		return m, k == nil || f != formatProtobuf || !k.custom
+		return m, k == nil || f != formatProtobuf || !k.jsonOnly()
 	}
 	m.as, m.asVersion = as, version
 	return m, k != nil && group == metav1.GroupName && (version == "v1" || version == "v1beta1") && converts(as, f)
