@@ -101,7 +101,7 @@ type hooks map[schema.GroupVersionKind]func(*strategy)
 // builtinHooks are the hooks of all groups.
 func builtinHooks() hooks {
 	all := hooks{}
-	for _, group := range []hooks{coreHooks()} {
+	for _, group := range []hooks{coreHooks(), definitionHooks()} {
 		maps.Copy(all, group)
 	}
 	return all

@@ -168,7 +168,7 @@ func (rq *request) admitNew(obj runtime.Object) error {
 		k.strategy.prepareCreate(rq, obj)
 	}
 	if errs := rq.validateNew(obj); len(errs) > 0 {
-		return apierrors.NewInvalid(k.groupKind(), accessor(obj).GetName(), errs)
+		return apierrors.NewInvalid(k.kindOf(obj), accessor(obj).GetName(), errs)
 	}
 	rq.accept(obj, nil)
 	return nil
@@ -272,7 +272,7 @@ func (rq *request) alreadyExists(existing *object) error {
 // canonical returns obj, which it takes over, as it is when it has been stored and read again:
 // protobuf does not tell empty from missing, and times have seconds.
 func canonical(obj runtime.Object, k *kind) (runtime.Object, error) {
-	if k.jsonOnly() {
+	if k.custom {
 		return obj, nil
 	}
 	data, err := marshal(obj)

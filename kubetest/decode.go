@@ -9,6 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
@@ -94,9 +95,8 @@ func (rq *request) decode(data []byte, f format, into runtime.Object, want schem
 	if gv := gvk.GroupVersion(); gv != want.GroupVersion() {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", gv, want.GroupVersion()))
 	}
-	setTypeMeta(obj, schema.GroupVersionKind{})
-	if rq.kind != nil && rq.kind.custom {
-		setTypeMeta(obj, want)
+	if _, custom := obj.(*unstructured.Unstructured); !custom {
+		setTypeMeta(obj, schema.GroupVersionKind{})
 	}
 	return obj, nil
 }

@@ -52,6 +52,14 @@ func (rq *request) delete(name string, options *metav1.DeleteOptions) (o *object
 }
 
 func (rq *request) deleteLive(live *object, options *metav1.DeleteOptions) (*object, bool, error) {
+	if begin := rq.kind.strategy.beginDelete; begin != nil && live.meta.GetDeletionTimestamp() == nil && rq.verb == verbDelete {
+		going, err := begin(rq, live.content, options)
+		if err != nil {
+			return nil, false, err
+		}
+		o, err := rq.replace(going, live)
+		return o, false, err
+	}
 	if err := rq.checkPreconditions(live, options.Preconditions); err != nil {
 		return nil, false, err
 	}

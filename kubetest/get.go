@@ -15,16 +15,25 @@ func get(w http.ResponseWriter, rq *request) error {
 	if values := rq.query["export"]; len(values) > 0 && values[0] != "false" && values[0] != "0" {
 		return apierrors.NewBadRequest("the export parameter, deprecated since v1.14, is no longer supported")
 	}
-	o := &metav1.GetOptions{}
-	if err := rq.parameters(o); err != nil {
-		return err
-	}
-	revision, err := parseRevision(o.ResourceVersion)
+	obj, err := rq.find()
 	if err != nil {
 		return err
 	}
+	return rq.respond(w, http.StatusOK, obj)
+}
+
+// find returns the object that the request names, as new as its parameters want it.
+func (rq *request) find() (*object, error) {
+	o := &metav1.GetOptions{}
+	if err := rq.parameters(o); err != nil {
+		return nil, err
+	}
+	revision, err := parseRevision(o.ResourceVersion)
+	if err != nil {
+		return nil, err
+	}
 	if err := rq.waitFor(revision, patience); err != nil {
-		return err
+		return nil, err
 	}
 	k := key{rq.objectNamespace(), rq.name}
 	obj := rq.kind.table.get(k)
@@ -32,9 +41,9 @@ func get(w http.ResponseWriter, rq *request) error {
 		obj = rq.kind.table.getAt(k, behind)
 	}
 	if obj == nil {
-		return rq.notFound(rq.name)
+		return nil, rq.notFound(rq.name)
 	}
-	return rq.respond(w, http.StatusOK, obj)
+	return obj, nil
 }
 
 // parseRevision reads a resource version; empty is zero.

@@ -95,11 +95,7 @@ func (rq *request) answer(w http.ResponseWriter) error {
 	if rq.media, err = negotiate(rq.http, rq.kind); err != nil {
 		return err
 	}
-	err = h(w, rq)
-	if rq.verb != verbGet && rq.verb != verbList && rq.verb != verbWatch {
-		rq.server.life.settle()
-	}
-	return err
+	return h(w, rq)
 }
 
 var (
@@ -116,6 +112,9 @@ var (
 // handler returns what answers the request.
 func (rq *request) handler() (handler, error) {
 	handlers := rq.handlers()
+	if len(handlers) == 0 && rq.kind.custom && rq.subresource != "" {
+		return nil, rq.notFound(rq.name)
+	}
 	if len(handlers) == 0 {
 		return nil, errNoResource
 	}

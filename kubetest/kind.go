@@ -62,11 +62,16 @@ func (k *kind) groupVersion() schema.GroupVersion { return k.GroupVersionKind().
 
 func (k *kind) groupKind() schema.GroupKind { return schema.GroupKind{Group: k.Group, Kind: k.Kind} }
 
-func (k *kind) namespaced() bool { return k.Scope == resource.NamespaceScoped }
+// kindOf returns the kind of an object that was sent as one of k. A custom resource says itself
+// what it is, and may be wrong.
+func (k *kind) kindOf(obj runtime.Object) schema.GroupKind {
+	if k.custom {
+		return obj.GetObjectKind().GroupVersionKind().GroupKind()
+	}
+	return k.groupKind()
+}
 
-// jsonOnly reports whether objects have no protobuf form: those of custom resources, and of the
-// one built-in kind whose Go type is not that of Kubernetes.
-func (k *kind) jsonOnly() bool { return k.custom || !k.Protobuf }
+func (k *kind) namespaced() bool { return k.Scope == resource.NamespaceScoped }
 
 func (k *kind) allows(verb string) bool { return slices.Contains(k.Verbs, verb) }
 

@@ -14,6 +14,7 @@ import (
 type lifecycle struct {
 	server *Server
 	acting sync.Mutex // held while tasks are done
+	defs   *definitions
 
 	// What follows is guarded by store.mu, under which changes arrive.
 	tasks      []task
@@ -37,15 +38,17 @@ type task struct {
 type taskKind uint8
 
 const (
-	collectTask   taskKind = iota // does the object have owners, or wait for dependents
-	orphanTask                    // set the dependents of the object free
-	namespaceTask                 // delete what is in the namespace
+	collectTask    taskKind = iota // does the object have owners, or wait for dependents
+	orphanTask                     // set the dependents of the object free
+	namespaceTask                  // delete what is in the namespace
+	definitionTask                 // serve what the custom resource definition defines
 )
 
 func newLifecycle(s *Server) *lifecycle {
 	l := &lifecycle{
 		server: s, queued: map[task]bool{}, dependents: map[types.UID]map[place]struct{}{}, leaving: map[string]bool{},
 	}
+	l.defs = &definitions{server: s, served: map[string]*definition{}}
 	s.store.changes = l.observe
 	return l
 }
@@ -54,6 +57,7 @@ func newLifecycle(s *Server) *lifecycle {
 func (l *lifecycle) observe(t *table, ev event) {
 	p := place{t, ev.slot.key}
 	l.observeNamespace(p, ev)
+	l.observeDefinition(p, ev)
 	if t.uncollected {
 		return
 	}
@@ -180,6 +184,8 @@ func (l *lifecycle) settle() {
 			l.orphan(t.place)
 		case namespaceTask:
 			l.empty(t.place)
+		case definitionTask:
+			l.defs.look(t.place)
 		}
 	}
 }

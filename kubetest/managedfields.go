@@ -39,6 +39,9 @@ func (s *Server) fieldManager(k *kind, subresource string) (*managedfields.Field
 }
 
 func (s *Server) newFieldManager(k *kind, subresource string) (*managedfields.FieldManager, error) {
+	if subresource == "scale" {
+		return newScaleFieldManager(k.custom)
+	}
 	if k.custom {
 		return k.definition.fieldManager(k, subresource)
 	}
@@ -56,7 +59,18 @@ func (rq *request) trackFields(obj, old runtime.Object) (runtime.Object, error) 
 	if old == nil {
 		old = rq.kind.empty()
 	}
-	return m.UpdateNoErrors(old, obj, rq.fieldManager), nil
+	return updateFields(m, old, obj, rq.fieldManager), nil
+}
+
+// updateFields is UpdateNoErrors without a log: obj keeps the managed fields of old if what it is
+// cannot be read as its schema wants it, which is an error that validation reports.
+func updateFields(m *managedfields.FieldManager, old, obj runtime.Object, manager string) runtime.Object {
+	tracked, err := m.Update(old, obj, manager)
+	if err != nil {
+		accessor(obj).SetManagedFields(accessor(old).GetManagedFields())
+		return obj
+	}
+	return tracked
 }
 
 // empty returns an object that has its kind and nothing else, as far as objects of k have a kind.

@@ -32,8 +32,8 @@ func (s *Server) resets(k *kind, subresource string) map[fieldpath.APIVersion]fi
 // between versions, between Go types and unstructured, and to the typed values of
 // structured-merge-diff.
 type builtinObjects struct {
-	server *Server
-	kind   *kind // of objects that do not name their kind
+	server *Server // nil if there is no other kind to know
+	kind   *kind   // of objects that do not name their kind
 }
 
 // find returns a kind that is served.
@@ -41,8 +41,10 @@ func (c *builtinObjects) find(gvk schema.GroupVersionKind) (*kind, error) {
 	if gvk == c.kind.GroupVersionKind() {
 		return c.kind, nil
 	}
-	if k := c.server.kinds.catalog().byKind[gvk]; k != nil {
-		return k, nil
+	if c.server != nil {
+		if k := c.server.kinds.catalog().byKind[gvk]; k != nil {
+			return k, nil
+		}
 	}
 	return nil, runtime.NewNotRegisteredErrForKind("kubetest", gvk)
 }

@@ -178,7 +178,7 @@ func (p *patching) apply(t *patchTarget, live runtime.Object) (runtime.Object, e
 	if err != nil {
 		return nil, err
 	}
-	return t.clean(t.manager.UpdateNoErrors(live, obj, p.rq.fieldManager)), nil
+	return t.clean(updateFields(t.manager, live, obj, p.rq.fieldManager)), nil
 }
 
 // clean gives obj the form of objects of the kind: those of built-in kinds do not name it.

@@ -60,7 +60,9 @@ func (p *patching) strategicPatch() (change map[string]any, problems []error, er
 
 // strategicError gives an error of the patch the answer that it deserves.
 func strategicError(err error) error {
-	is := func(list ...error) bool { return slices.ContainsFunc(list, func(e error) bool { return errors.Is(err, e) }) }
+	is := func(list ...error) bool {
+		return slices.ContainsFunc(list, func(e error) bool { return errors.Is(err, e) })
+	}
 	switch {
 	case is(mergepatch.ErrBadJSONDoc, mergepatch.ErrBadPatchFormatForPrimitiveList, mergepatch.ErrBadPatchFormatForRetainKeys,
 		mergepatch.ErrBadPatchFormatForSetElementOrderList, mergepatch.ErrUnsupportedStrategicMergePatchFormat):

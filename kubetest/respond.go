@@ -63,8 +63,11 @@ func (rq *request) respondBody(w http.ResponseWriter, code int, obj runtime.Obje
 	return nil
 }
 
-// write sends the answer.
+// write sends the answer, after what follows from the request has happened.
 func (rq *request) write(w http.ResponseWriter, code int, data []byte) {
+	if rq.verb != verbGet && rq.verb != verbList && rq.verb != verbWatch {
+		rq.server.life.settle()
+	}
 	h := w.Header()
 	h.Set("Content-Type", rq.media.format.String())
 	rq.writeWarnings(h)

@@ -92,6 +92,11 @@ type table struct {
 	live    int
 	history history
 	wake    chan struct{} // closed at the next change of the table; nil while nobody waits for one
+	over    chan struct{} // closed when watches have to end; nil while there is none
+
+	// Where custom resources are kept, definitions and definedBy say where their definition is.
+	definitions *table
+	definedBy   string
 }
 
 // slot is the place of one object, with the versions of it that can still be read.

@@ -20,6 +20,9 @@ type strategy struct {
 	defaults func(obj runtime.Object)
 	// admit is what admission plugins do: it may change the object or refuse the request.
 	admit func(rq *request, obj, old runtime.Object) error
+	// beginDelete stands in for what a deletion does to an object that is not going yet: it
+	// returns a copy that is.
+	beginDelete func(rq *request, live runtime.Object, options *metav1.DeleteOptions) (runtime.Object, error)
 	// admitDelete is admit of a deletion.
 	admitDelete func(rq *request, obj runtime.Object) error
 	// prepareCreate and prepareUpdate normalize an object before it is validated: they drop

@@ -14,7 +14,7 @@ import (
 func completeSubresource(k *kind, sub *subresource) {
 	switch sub.name {
 	case "scale":
-		builtinScaling().complete(k, sub)
+		*sub = *scaleSubresource(builtinScale(k))
 	case "token":
 		sub.handlers = map[string]handler{verbCreate: createToken}
 	case "eviction":

@@ -15,8 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"github.com/go-kube/kube/internal/codec"
 )
 
 // update answers PUT on an object, or on a subresource whose bodies are objects of the kind.
@@ -181,7 +179,7 @@ func (rq *request) admitUpdate(obj, old runtime.Object) error {
 	rq.prepareChanged(obj, old)
 	keepSystemFields(m, oldMeta)
 	if errs := rq.validateChanged(obj, old); len(errs) > 0 {
-		return apierrors.NewInvalid(rq.kind.groupKind(), m.GetName(), errs)
+		return apierrors.NewInvalid(rq.kind.kindOf(obj), m.GetName(), errs)
 	}
 	rq.accept(obj, old)
 	return nil
@@ -308,7 +306,7 @@ func (rq *request) finish(obj runtime.Object, live *object) (*object, error) {
 // sameContent reports whether obj, which has the resource version of live, is what live is.
 func sameContent(obj runtime.Object, live *object) (bool, error) {
 	f := wholeProtobuf
-	if !codec.SupportsProtobuf(obj) {
+	if _, ok := obj.(interface{ Marshal() ([]byte, error) }); !ok {
 		f = wholeJSON
 	}
 	data, err := encodeForm(obj, f)

@@ -135,6 +135,7 @@ func (s *watchStream) follow(after uint64, timeout time.Duration) error {
 	marks := time.NewTimer(untilBookmark(deadline))
 	defer marks.Stop()
 	t := s.rq.kind.table
+	ended := t.ended()
 	var buffer []event
 	for first := true; ; first = false {
 		events, upTo, more, ok := t.changes(after, s.rq.lag, buffer)
@@ -168,6 +169,8 @@ func (s *watchStream) follow(after uint64, timeout time.Duration) error {
 			return http.ErrAbortHandler
 		case <-s.rq.ctx.Done():
 			return s.rq.ctx.Err()
+		case <-ended:
+			return nil
 		}
 	}
 }
