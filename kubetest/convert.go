@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -20,11 +21,14 @@ type conversion struct {
 // builtinConversion returns how objects of k are converted to and from the version that they
 // are stored in, which is that of the storage kind.
 func builtinConversion(k, storage *kind) conversion {
-	if k.GroupVersionKind() == eventsv1.SchemeGroupVersion.WithKind("Event") {
+	switch k.GroupVersionKind() {
+	case eventsv1.SchemeGroupVersion.WithKind("Event"):
 		return conversion{
 			load:  func(obj runtime.Object) runtime.Object { return newEvent(obj.(*corev1.Event)) },
 			store: func(obj runtime.Object) runtime.Object { return oldEvent(obj.(*eventsv1.Event)) },
 		}
+	case autoscalingv1.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler"):
+		return autoscalerConversion()
 	}
 	return conversion{
 		load:  func(obj runtime.Object) runtime.Object { return sameFields(obj, k.new()) },
