@@ -272,7 +272,7 @@ func (rq *request) alreadyExists(existing *object) error {
 // canonical returns obj, which it takes over, as it is when it has been stored and read again:
 // protobuf does not tell empty from missing, and times have seconds.
 func canonical(obj runtime.Object, k *kind) (runtime.Object, error) {
-	if k.custom {
+	if k.jsonOnly() {
 		return obj, nil
 	}
 	data, err := marshal(obj)

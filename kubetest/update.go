@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/go-kube/kube/internal/codec"
 )
 
 // update answers PUT on an object, or on a subresource whose bodies are objects of the kind.
@@ -306,7 +308,7 @@ func (rq *request) finish(obj runtime.Object, live *object) (*object, error) {
 // sameContent reports whether obj, which has the resource version of live, is what live is.
 func sameContent(obj runtime.Object, live *object) (bool, error) {
 	f := wholeProtobuf
-	if _, ok := obj.(interface{ Marshal() ([]byte, error) }); !ok {
+	if !codec.SupportsProtobuf(obj) {
 		f = wholeJSON
 	}
 	data, err := encodeForm(obj, f)
