@@ -77,10 +77,6 @@ func (k *kind) namespaced() bool { return k.Scope == resource.NamespaceScoped }
 // one built-in kind whose Go type is not that of Kubernetes.
 func (k *kind) jsonOnly() bool { return k.custom || !k.Protobuf }
 
-// jsonOnly reports whether objects have no protobuf form: those of custom resources, and of the
-// one built-in kind whose Go type is not that of Kubernetes.
-func (k *kind) jsonOnly() bool { return k.custom || !k.Protobuf }
-
 func (k *kind) allows(verb string) bool { return slices.Contains(k.Verbs, verb) }
 
 // convert returns the content of a stored object in the version of k. The result must not be
