@@ -89,6 +89,9 @@ func (p *connections) RoundTrip(req *http.Request) (*http.Response, error) {
 		closeBody(req)
 		return nil, err
 	}
+	if req.Header.Get("Upgrade") != "" {
+		return forUpgrade(pool).RoundTrip(req)
+	}
 	resp, err := pool.RoundTrip(req)
 	if !p.suspects(resp, err) {
 		return resp, err
@@ -121,6 +124,20 @@ func (p *connections) pool(req *http.Request) (*http.Transport, error) {
 		}
 	}
 	return p.current.Load(), nil
+}
+
+// forUpgrade returns a transport for one request that makes a connection something else, which
+// HTTP/2 cannot.
+func forUpgrade(pool *http.Transport) *http.Transport {
+	t := pool.Clone()
+	t.DisableKeepAlives = true // a refusal leaves nothing behind
+	t.ForceAttemptHTTP2, t.TLSNextProto, t.HTTP2 = false, nil, nil
+	t.Protocols = new(http.Protocols)
+	t.Protocols.SetHTTP1(true)
+	if t.TLSClientConfig != nil {
+		t.TLSClientConfig.NextProtos = []string{"http/1.1"}
+	}
+	return t
 }
 
 // adopt makes the client certificate of id the one of new connections.

@@ -1,0 +1,164 @@
+package pods_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/go-kube/kube/pods"
+)
+
+// runs executes what it is asked to, in dir, as a container's runtime would.
+func runs(t *testing.T, dir string) http.HandlerFunc {
+	return accept(t, v5, func(ctx context.Context, r *http.Request, ws *websocket.Conn) {
+		args := r.URL.Query()["command"]
+		cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+		cmd.Dir = dir
+		stdin, err := cmd.StdinPipe()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		var errs bytes.Buffer
+		cmd.Stderr = &errs
+		cmd.Stdout = writer(func(p []byte) { say(ctx, ws, 1, string(p)) })
+		if err := cmd.Start(); err != nil {
+			t.Error(err)
+			return
+		}
+		go func() {
+			for {
+				_, data, err := ws.Read(ctx)
+				if err != nil || data[0] == 255 {
+					stdin.Close()
+					return
+				}
+				stdin.Write(data[1:])
+			}
+		}()
+		status := success
+		if cmd.Wait() != nil {
+			status = failure("2")
+		}
+		say(ctx, ws, 2, errs.String())
+		say(ctx, ws, 3, status)
+		<-ws.CloseRead(ctx).Done()
+	})
+}
+
+type writer func(p []byte)
+
+func (f writer) Write(p []byte) (int, error) { f(p); return len(p), nil }
+
+func TestCopy(t *testing.T) {
+	if _, err := exec.LookPath("tar"); err != nil {
+		t.Skip(err)
+	}
+	local, container, back := t.TempDir(), t.TempDir(), t.TempDir()
+	tree := filepath.Join(local, "tree")
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	when := time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
+	big := bytes.Repeat([]byte("0123456789"), 300_000)
+	must(os.MkdirAll(filepath.Join(tree, "sub", "empty"), 0o755))
+	must(os.WriteFile(filepath.Join(tree, "sub", "big"), big, 0o640))
+	must(os.WriteFile(filepath.Join(tree, "-f"), []byte("run"), 0o755))
+	must(os.Symlink("sub/big", filepath.Join(tree, "link")))
+	must(os.Chtimes(filepath.Join(tree, "sub", "big"), when, when))
+	must(os.Chmod(filepath.Join(tree, "sub"), 0o555)) // nothing can be written into it once it is so
+	t.Cleanup(func() {
+		os.Chmod(filepath.Join(tree, "sub"), 0o755)
+		os.Chmod(filepath.Join(back, "b", "sub"), 0o755)
+		os.Chmod(filepath.Join(container, "there", "sub"), 0o755)
+	})
+	api := serve(t, runs(t, container))
+	must(pods.CopyTo(t.Context(), api, "web", tree, "there", nil))
+	must(pods.CopyFrom(t.Context(), api, "web", "there/", filepath.Join(back, "b"), nil))
+
+	read, err := os.ReadFile(filepath.Join(back, "b", "link"))
+	if err != nil || !bytes.Equal(read, big) {
+		t.Errorf("%d bytes through the link, %v", len(read), err)
+	}
+	for file, mode := range map[string]os.FileMode{"sub": os.ModeDir | 0o555, "sub/empty": os.ModeDir | 0o755, "sub/big": 0o640, "-f": 0o755} {
+		info, err := os.Stat(filepath.Join(back, "b", file))
+		if err != nil || info.Mode() != mode {
+			t.Errorf("%s: %v, %v", file, info, err)
+		}
+	}
+	must(pods.CopyFrom(t.Context(), api, "web", "there/-f", filepath.Join(back, "run"), nil))
+	if text, err := os.ReadFile(filepath.Join(back, "run")); err != nil || string(text) != "run" {
+		t.Errorf("%q, %v", text, err)
+	}
+
+	err = pods.CopyFrom(t.Context(), api, "web", "absent", filepath.Join(back, "x"), nil)
+	if err == nil || !strings.Contains(err.Error(), "code 2") || !strings.Contains(err.Error(), "No such file") {
+		t.Errorf("error = %v", err)
+	}
+	if err := pods.CopyTo(t.Context(), api, "web", filepath.Join(local, "absent"), "x", nil); err == nil || !strings.Contains(err.Error(), "no such file") {
+		t.Errorf("error = %v", err)
+	}
+	for _, remote := range []string{"", "/", "..", "a/../.."} {
+		if err := pods.CopyTo(t.Context(), api, "web", tree, remote, nil); err == nil || !strings.Contains(err.Error(), "names no file") {
+			t.Errorf("%q: %v", remote, err)
+		}
+	}
+}
+
+// What a pod sends stays where it was meant to go.
+func TestCopyFromMaliciousPod(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		headers []tar.Header
+		want    string
+	}{
+		{"parent", []tar.Header{{Name: "a/../../evil", Typeflag: tar.TypeReg, Mode: 0o644}}, "was not asked for"},
+		{"absolute", []tar.Header{{Name: "/evil", Typeflag: tar.TypeReg, Mode: 0o644}}, "was not asked for"},
+		{"other name", []tar.Header{{Name: "ab", Typeflag: tar.TypeReg, Mode: 0o644}}, "was not asked for"},
+		{"link out", []tar.Header{{Name: "a", Typeflag: tar.TypeDir, Mode: 0o755}, {Name: "a/l", Typeflag: tar.TypeSymlink, Linkname: "../.."}}, "out of what is copied"},
+		{"absolute link", []tar.Header{{Name: "a", Typeflag: tar.TypeSymlink, Linkname: "/etc"}}, "out of what is copied"},
+		{"nothing", nil, "sent no file"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var archive bytes.Buffer
+			w := tar.NewWriter(&archive)
+			for _, h := range test.headers {
+				if err := w.WriteHeader(&h); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w.Close()
+			api := serve(t, accept(t, v5, func(ctx context.Context, r *http.Request, ws *websocket.Conn) {
+				say(ctx, ws, 1, archive.String())
+				say(ctx, ws, 3, success)
+				<-ws.CloseRead(ctx).Done()
+			}))
+			dir := t.TempDir()
+			err := pods.CopyFrom(t.Context(), api, "web", "a", filepath.Join(dir, "in", "a"), nil)
+			if err == nil {
+				t.Fatal("no error")
+			}
+			if err := os.Mkdir(filepath.Join(dir, "in"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			err = pods.CopyFrom(t.Context(), api, "web", "a", filepath.Join(dir, "in", "a"), nil)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error = %v, want %q", err, test.want)
+			}
+			if entries, _ := os.ReadDir(dir); len(entries) != 1 {
+				t.Errorf("files outside: %v", entries)
+			}
+		})
+	}
+}

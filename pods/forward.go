@@ -1,0 +1,236 @@
+package pods
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/coder/websocket"
+	"github.com/go-kube/kube"
+	"github.com/go-kube/kube/k8s/core"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Dial connects to a port of the pod called name, as net.Dial does to one of a host: with the
+// network of the pod, so that what listens on its loopback is reached. The connection ends with
+// ctx. The protocol has no way to end one direction only.
+func Dial(ctx context.Context, pods kube.API[corev1.Pod], name string, port uint16) (net.Conn, error) {
+	if port == 0 {
+		return nil, errors.New("pods: port 0 cannot be connected to")
+	}
+	query := url.Values{"ports": {strconv.Itoa(int(port))}}
+	c, err := dial(ctx, pods, name, core.PodPortForward.Descriptor(), query)
+	if err != nil {
+		return nil, err
+	}
+	near, far := net.Pipe()
+	f := &forwarded{channels: c, port: port, far: far}
+	ctx, cancel := context.WithCancel(ctx)
+	go f.run(ctx, cancel)
+	return near, nil
+}
+
+// forwarded is one connection: channel 0 has its bytes, channel 1 what went wrong.
+type forwarded struct {
+	*channels
+	port uint16
+	far  net.Conn // the other end of what the caller has
+}
+
+func (f *forwarded) run(ctx context.Context, cancel context.CancelFunc) {
+	var wg sync.WaitGroup
+	stop := context.AfterFunc(ctx, func() { f.far.Close() })
+	defer stop()
+	wg.Go(func() {
+		defer cancel()
+		f.keepAlive(ctx)
+	})
+	wg.Go(func() {
+		defer cancel()
+		f.sendAll(ctx, 0, f.far)
+		f.ws.Close(websocket.StatusNormalClosure, "")
+	})
+	f.receive(ctx) // its error ends the connection, which is all that a net.Conn can tell
+	cancel()
+	f.far.Close()
+	f.ws.CloseNow()
+	wg.Wait()
+}
+
+func (f *forwarded) receive(ctx context.Context) error {
+	var begun [2]bool
+	for {
+		channel, content, err := f.next(ctx)
+		if err != nil {
+			return err
+		}
+		switch {
+		case channel > 1:
+			err = f.hand(nil, content)
+		case !begun[channel]:
+			begun[channel] = true
+			var port uint16
+			if port, err = portOf(content); err == nil && port != f.port {
+				err = fmt.Errorf("the server connected port %d in place of %d", port, f.port)
+			}
+			if err == nil {
+				err = f.hand(nil, content)
+			}
+		case channel == 1:
+			var text []byte
+			if text, err = io.ReadAll(io.LimitReader(content, statusLimit)); err == nil {
+				err = errors.New(string(text))
+			}
+		default:
+			err = f.hand(f.far, content)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// Port is a local port and the pod's port that it leads to.
+type Port struct {
+	// Local is the port to listen on; 0 takes a free one.
+	Local uint16
+	// Remote is the pod's.
+	Remote uint16
+}
+
+// ParsePort reads 8080:80, 80 (the same on both sides) or :80 (a free local port), as kubectl does.
+func ParsePort(text string) (Port, error) {
+	local, remote, two := strings.Cut(text, ":")
+	if !two {
+		remote = local
+	}
+	var p Port
+	for _, f := range []struct {
+		text string
+		into *uint16
+		free bool
+	}{{local, &p.Local, two}, {remote, &p.Remote, false}} {
+		if f.text == "" && f.free {
+			continue
+		}
+		n, err := strconv.ParseUint(f.text, 10, 16)
+		if err != nil || n == 0 {
+			return Port{}, fmt.Errorf("pods: %q is not a port such as 8080:80, 80 or :80", text)
+		}
+		*f.into = uint16(n)
+	}
+	return p, nil
+}
+
+// ForwardOptions are for [Forward].
+type ForwardOptions struct {
+	// Address is where to listen. Empty is 127.0.0.1.
+	Address string
+	// Ready is called once everything is listened on, with the local ports filled in.
+	Ready func([]Port)
+	// OnError is told of connections that the pod could not be reached for. The listener goes on.
+	OnError func(Port, error)
+}
+
+// Forward listens on local ports and leads each connection to a port of the pod called name, until
+// ctx ends, which is no error. A pod that is replaced is not followed.
+func Forward(ctx context.Context, pods kube.API[corev1.Pod], name string, ports []Port, opts *ForwardOptions) error {
+	o := ForwardOptions{}
+	if opts != nil {
+		o = *opts
+	}
+	if o.Address == "" {
+		o.Address = "127.0.0.1"
+	}
+	if len(ports) == 0 {
+		return errors.New("pods: no port to forward")
+	}
+	ports = append([]Port(nil), ports...)
+	listeners, err := o.listen(ctx, ports)
+	if err != nil {
+		return err
+	}
+	if o.Ready != nil {
+		o.Ready(append([]Port(nil), ports...))
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var wg sync.WaitGroup
+	failures := make([]error, len(ports))
+	for i, l := range listeners {
+		stop := context.AfterFunc(ctx, func() { l.Close() })
+		defer stop()
+		wg.Go(func() {
+			failures[i] = o.accept(ctx, &wg, l, func() (net.Conn, error) { return Dial(ctx, pods, name, ports[i].Remote) }, ports[i])
+			cancel() // all or none
+		})
+	}
+	wg.Wait()
+	return errors.Join(failures...)
+}
+
+func (o *ForwardOptions) listen(ctx context.Context, ports []Port) ([]net.Listener, error) {
+	var listeners []net.Listener
+	for i, p := range ports {
+		if p.Remote == 0 {
+			return nil, errors.Join(fmt.Errorf("pods: port 0 cannot be forwarded"), closeAll(listeners))
+		}
+		l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(o.Address, strconv.Itoa(int(p.Local))))
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("pods: forwarding to port %d: %w", p.Remote, err), closeAll(listeners))
+		}
+		ports[i].Local = uint16(l.Addr().(*net.TCPAddr).Port)
+		listeners = append(listeners, l)
+	}
+	return listeners, nil
+}
+
+func closeAll(listeners []net.Listener) error {
+	var all []error
+	for _, l := range listeners {
+		all = append(all, l.Close())
+	}
+	return errors.Join(all...)
+}
+
+func (o *ForwardOptions) accept(ctx context.Context, wg *sync.WaitGroup, l net.Listener, dial func() (net.Conn, error), port Port) error {
+	for {
+		local, err := l.Accept()
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("pods: listening on port %d: %w", port.Local, err)
+		}
+		wg.Go(func() {
+			defer local.Close()
+			remote, err := dial()
+			if err != nil {
+				if o.OnError != nil && ctx.Err() == nil {
+					o.OnError(port, err)
+				}
+				return
+			}
+			join(local, remote)
+		})
+	}
+}
+
+// join copies both ways until either side ends.
+func join(a, b net.Conn) {
+	var wg sync.WaitGroup
+	for _, way := range [][2]net.Conn{{a, b}, {b, a}} {
+		wg.Go(func() {
+			io.Copy(way[0], way[1])
+			a.Close()
+			b.Close()
+		})
+	}
+	wg.Wait()
+}
