@@ -45,7 +45,7 @@ func (r *Raw) decodeInto(obj any) error {
 	if r.IsProtobuf() {
 		decode = r.descriptor.DecodeProtobuf
 	}
-	if err := decode(r.Bytes(), obj); err != nil {
+	if err := r.object.Read(func(data []byte) error { return decode(data, obj) }); err != nil {
 		return err
 	}
 	r.descriptor.setType(obj)

@@ -170,9 +170,20 @@ func (r *Raw) Finalizers() (finalizers []string) {
 	return finalizers
 }
 
-// Bytes returns the object as it is kept: JSON text, or a protobuf message without an
-// envelope. They must not be modified.
+// Bytes returns the object as the server sent it: JSON text, or a protobuf message without an
+// envelope. They must not be modified. An object out of a store may be packed (see [Raw.Pack]):
+// each call makes its bytes anew.
 func (r *Raw) Bytes() []byte { return r.object.Bytes() }
+
+// Pack returns the object in a form that takes less memory, or r itself when it would not. It
+// is for packages that keep many objects of a kind: p remembers what they have in common.
+func (r *Raw) Pack(p *wire.Packer) *Raw {
+	packed, ok := p.Pack(r.object)
+	if !ok {
+		return r
+	}
+	return &Raw{r.descriptor, packed}
+}
 
 // IsProtobuf reports whether Bytes are protobuf and not JSON.
 func (r *Raw) IsProtobuf() bool { return r.object.Format() == wire.Protobuf }

@@ -9,6 +9,9 @@
 // metadata.managedFields and kubectl's last-applied annotation, which make up half of many
 // objects, are left out on the way in.
 //
+// A [Packer] makes objects that are kept smaller: it writes them as what they have in common with
+// others and what is new, in a form that each is read back from alone.
+//
 // Damage is kept as local as it can be. An object that is whole but wrong (labels that are a
 // number, no metadata) is handed over with [Object.Err] set, and the stream goes on. Only
 // framing that is broken ends a stream: truncated input is io.ErrUnexpectedEOF, and a watch

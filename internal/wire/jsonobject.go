@@ -98,8 +98,8 @@ func (p *jsonObject) kindText() string {
 
 // fail notes what is wrong with the object; the first finding stays.
 func (p *jsonObject) fail(format string, args ...any) {
-	if p.obj.broken == nil {
-		p.obj.broken = objectErrorf(format, args...)
+	if p.obj.extra == nil {
+		p.obj.extra = &extra{broken: objectErrorf(format, args...)}
 	}
 }
 

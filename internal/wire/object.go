@@ -23,14 +23,21 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 type Object struct {
 	data       string
 	namespace  unique.Handle[string] // the zero handle for none
-	broken     *objectError
+	extra      *extra                // nil for most objects
 	generation int64
 
-	name, uid, version   span // of strings: without quotes in JSON
-	labels, annotations  span // JSON: the object; protobuf: from the first entry to the last
-	owners, finalizers   span // the same
-	createdAt, deletedAt span // JSON: without quotes; protobuf: the Time message
+	name, uid, version   span   // of strings: without quotes in JSON
+	labels, annotations  span   // JSON: the object; protobuf: from the first entry to the last
+	owners, finalizers   span   // the same
+	createdAt, deletedAt span   // JSON: without quotes; protobuf: the Time message
+	head                 uint32 // of a packed object: how much of data is not packed
 	format               Format
+}
+
+// extra is what few objects have, or many have in common.
+type extra struct {
+	broken     *objectError
+	dictionary *dictionary // of a packed object
 }
 
 // OwnerReference is an entry of metadata.ownerReferences.
@@ -66,25 +73,37 @@ func (f Flag) Pointer() *bool {
 
 // Err says what is wrong with the object, as far as it was looked at: nil for nearly all.
 func (o *Object) Err() error {
-	if o.broken == nil {
+	if o.extra == nil || o.extra.broken == nil {
 		return nil
 	}
-	return o.broken
+	return o.extra.broken
 }
 
 // Format is how Bytes are encoded.
 func (o *Object) Format() Format { return o.format }
 
 // Bytes returns the object: JSON text, or a protobuf message without an envelope. They must
-// not be modified.
-func (o *Object) Bytes() []byte { return bytesOf(o.data) }
+// not be modified. Those of a packed object are made by each call.
+func (o *Object) Bytes() []byte {
+	if o.isPacked() {
+		return o.AppendBytes(nil)
+	}
+	return bytesOf(o.data)
+}
 
-// Size is the number of bytes of the object.
+// Size is the number of bytes that the object takes.
 func (o *Object) Size() int { return len(o.data) }
 
 // SameBytes reports whether the two are encoded in the same way and say the same in the same words.
 func (o *Object) SameBytes(other *Object) bool {
-	return o.format == other.format && o.data == other.data
+	switch {
+	case o.format != other.format:
+		return false
+	case o.isPacked() || other.isPacked():
+		return o.samePacked(other)
+	default:
+		return o.data == other.data
+	}
 }
 
 // Namespace is metadata.namespace. It is interned: it does not share memory with the object.

@@ -59,8 +59,8 @@ func (p *protoObject) read(b []byte) Object {
 
 // fail notes what is wrong with the object; the first finding stays.
 func (p *protoObject) fail(format string, args ...any) {
-	if p.obj.broken == nil {
-		p.obj.broken = objectErrorf(format, args...)
+	if p.obj.extra == nil {
+		p.obj.extra = &extra{broken: objectErrorf(format, args...)}
 	}
 }
 

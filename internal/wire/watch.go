@@ -106,7 +106,7 @@ func (r *WatchReader) next() (Event, error) {
 func event(t EventType, object Object) Event {
 	e := Event{Type: t, Object: object}
 	if t == Bookmark {
-		e.Object.broken = nil // a bookmark has no name
+		e.Object.extra = nil // a bookmark has no name
 		value, _ := object.Annotation(InitialEventsEnd)
 		e.InitialEventsEnd = value == "true"
 	}

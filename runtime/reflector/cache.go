@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"sync"
 
+	"github.com/go-kube/kube/internal/wire"
 	"github.com/go-kube/kube/resource"
 	"github.com/go-kube/kube/runtime/watcher"
 )
@@ -22,7 +23,8 @@ type cache struct {
 	ready   chan struct{} // closed when the first snapshot is complete
 	stopped chan struct{} // closed when run has returned
 
-	building *snapshot // the snapshot under way; of the writer
+	building *snapshot    // the snapshot under way; of the writer
+	packer   *wire.Packer // nil while there are few objects; of the writer
 
 	mu          sync.RWMutex
 	running     bool

@@ -44,8 +44,10 @@
 //
 // Objects are kept as the bytes that the server sent, without managedFields and kubectl's
 // last-applied annotation, and decoded for each [Store.Get]: the caller gets a copy of its
-// own, nobody can spoil the cache, and what is not read costs no more than its bytes and about
-// 200 more. [Reflector.Modify] drops what nobody needs; [Options.Decoded] trades memory for time.
+// own, and nobody can spoil the cache. A store of hundreds of objects also packs them: what an
+// object has in common with others of its kind is kept once, which for pods leaves a quarter of
+// the bytes, and costs two microseconds when an object comes and a fraction of one when it is
+// read. [Reflector.Modify] drops what nobody needs; [Options.Decoded] trades memory for time.
 //
 // # What readers see
 //

@@ -27,7 +27,7 @@ func (s *snapshot) apply(raw *resource.Raw) {
 	known := c.table.get(k)
 	switch {
 	case known == nil || known.raw.UID() != raw.UID():
-		e := &entry{c.content(raw)}
+		e := &entry{c.hold(raw, s.table.len)}
 		s.added = append(s.added, e)
 		if s.table.put(k, e) == known && known != nil {
 			s.drop(known)
@@ -36,7 +36,7 @@ func (s *snapshot) apply(raw *resource.Raw) {
 	case c.same(known.content, raw):
 		delete(s.changed, known)
 	default:
-		s.changed[known] = c.content(raw)
+		s.changed[known] = c.hold(raw, s.table.len)
 	}
 	if s.table.put(k, known) != known {
 		s.kept++

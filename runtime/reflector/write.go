@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/go-kube/kube/internal/wire"
 	"github.com/go-kube/kube/resource"
 	"github.com/go-kube/kube/runtime/watcher"
 )
@@ -74,7 +75,7 @@ func (c *cache) apply(raw *resource.Raw, version string) {
 	var now content
 	unchanged := known && c.same(e.content, raw)
 	if !unchanged {
-		now = c.content(raw)
+		now = c.hold(raw, c.table.len)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -92,6 +93,22 @@ func (c *cache) apply(raw *resource.Raw, version string) {
 		c.tell(e)
 	}
 	c.advance(version)
+}
+
+// worthPacking is how many objects a store has when it begins to pack them: what the packer
+// needs itself is a small part of what they take then.
+const worthPacking = 256
+
+// hold makes of raw what is stored, in a store of so many objects.
+func (c *cache) hold(raw *resource.Raw, among int) content {
+	now := c.content(raw)
+	if c.packer == nil && among >= worthPacking {
+		c.packer = wire.NewPacker()
+	}
+	if c.packer != nil {
+		now.raw = now.raw.Pack(c.packer)
+	}
+	return now
 }
 
 // remove takes an object out.
