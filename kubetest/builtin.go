@@ -1,6 +1,8 @@
 package kubetest
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -17,7 +19,7 @@ func (s *Server) builtins() []*kind {
 	stored := map[schema.GroupResource]*kind{} // the first kind of each resource, which is the preferred version
 	traits, hooks := builtinTraits(), builtinHooks()
 	for _, b := range all.Kinds() {
-		if !s.served(b.Descriptor.GroupVersionKind().GroupVersion()) {
+		if !s.options.served(b.Descriptor.GroupVersionKind().GroupVersion()) {
 			continue
 		}
 		gvk := b.Descriptor.GroupVersionKind()
@@ -41,9 +43,41 @@ func (s *Server) builtins() []*kind {
 	return kinds
 }
 
-// served reports whether a version of a group is served: the stable ones.
-func (s *Server) served(gv schema.GroupVersion) bool {
-	return !strings.Contains(gv.Version, "alpha") && !strings.Contains(gv.Version, "beta")
+// served reports whether a version of a group is served.
+func (o *Options) served(gv schema.GroupVersion) bool {
+	name := gv.Group + "/" + gv.Version
+	if gv.Group == "" {
+		name = gv.Version
+	}
+	level := "api/ga"
+	for _, l := range []string{"alpha", "beta"} {
+		if strings.Contains(gv.Version, l) {
+			level = "api/" + l
+		}
+	}
+	for _, key := range []string{name, level, "api/all"} {
+		if served, ok := o.RuntimeConfig[key]; ok {
+			return served
+		}
+	}
+	return level == "api/ga"
+}
+
+// checkRuntimeConfig refuses what stands for no version.
+func (o *Options) checkRuntimeConfig() error {
+	known := map[string]bool{"api/all": true, "api/ga": true, "api/beta": true, "api/alpha": true}
+	for _, b := range all.Kinds() {
+		known[b.Descriptor.APIVersion()] = true
+	}
+	for _, name := range sortedKeys(o.RuntimeConfig) {
+		if !known[name] {
+			return fmt.Errorf("Options.RuntimeConfig names %q, which is no version of a built-in API group; want group/version, api/all, api/ga, api/beta or api/alpha", name)
+		}
+	}
+	if !o.served(schema.GroupVersion{Version: "v1"}) {
+		return errors.New("Options.RuntimeConfig turns v1 off, without which there are no namespaces")
+	}
+	return nil
 }
 
 // storagePlace returns where objects of a resource are kept: two groups have the same events.

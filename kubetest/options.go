@@ -3,6 +3,7 @@ package kubetest
 import (
 	"io/fs"
 	"log/slog"
+	"maps"
 	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -29,6 +30,12 @@ type Options struct {
 	// .json, in its folders too. os.DirFS and embed.FS make one.
 	Files fs.FS
 
+	// RuntimeConfig says which versions of built-in API groups are served, as the flag
+	// --runtime-config of kube-apiserver does: "resource.k8s.io/v1beta1" and the like, "api/beta",
+	// "api/alpha" or "api/all". A version that is named counts more than a level of stability, and that
+	// more than all. Without it, the stable versions are served.
+	RuntimeConfig map[string]bool
+
 	// Logger receives a line for each request. Nil is silent.
 	Logger *slog.Logger
 }
@@ -41,6 +48,7 @@ func (o *Options) complete() *Options {
 	}
 	c.Objects = slices.Clone(c.Objects)
 	c.CRDs = slices.Clone(c.CRDs)
+	c.RuntimeConfig = maps.Clone(c.RuntimeConfig)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}

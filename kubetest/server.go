@@ -44,6 +44,9 @@ const (
 // Close it in the end.
 func NewServer(opts *Options) (*Server, error) {
 	s := &Server{options: opts.complete(), store: newStore(historyLimit, historyAge), going: make(chan struct{})}
+	if err := s.options.checkRuntimeConfig(); err != nil {
+		return nil, fmt.Errorf("kubetest: %w", err)
+	}
 	s.serving.handler = s
 	s.recorder.logger = s.options.Logger
 	s.ctx, s.stop = context.WithCancel(context.Background())
