@@ -1,0 +1,352 @@
+package crd
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+// Change is a difference between two definitions of a kind.
+type Change struct {
+	// Version is the version of the kind, or empty for what all have in common.
+	Version string
+	// Path is where in an object, as in .spec.hosts[], or empty.
+	Path string
+	// Text says what changed.
+	Text string
+	// Breaking says that objects, clients or manifests that were right with the old definition
+	// may not be right with the new one.
+	Breaking bool
+}
+
+// String returns the change on one line.
+func (c Change) String() string {
+	mark := "compatible"
+	if c.Breaking {
+		mark = "breaking"
+	}
+	at := strings.TrimSpace(c.Version + " " + c.Path)
+	if at == "" {
+		at = "definition"
+	}
+	return fmt.Sprintf("%s: %s: %s", mark, at, c.Text)
+}
+
+// Compare tells how a definition differs from an older one of the same kind, in the order of
+// versions and paths. Texts, such as descriptions, and columns are not compared.
+func Compare(old, new *apiextensionsv1.CustomResourceDefinition) []Change {
+	c := &comparison{}
+	for _, n := range []struct{ what, old, new string }{
+		{"group", old.Spec.Group, new.Spec.Group},
+		{"kind", old.Spec.Names.Kind, new.Spec.Names.Kind},
+		{"plural", old.Spec.Names.Plural, new.Spec.Names.Plural},
+		{"scope", string(old.Spec.Scope), string(new.Spec.Scope)},
+	} {
+		if n.old != n.new {
+			c.add("", true, "%s changed from %s to %s", n.what, n.old, n.new)
+		}
+	}
+	for i := range old.Spec.Versions {
+		c.compareVersion(&old.Spec.Versions[i], versionNamed(new, old.Spec.Versions[i].Name))
+	}
+	for i := range new.Spec.Versions {
+		if v := &new.Spec.Versions[i]; versionNamed(old, v.Name) == nil {
+			c.version = v.Name
+			c.add("", false, "version added")
+		}
+	}
+	return c.changes
+}
+
+func versionNamed(def *apiextensionsv1.CustomResourceDefinition, name string) *apiextensionsv1.CustomResourceDefinitionVersion {
+	for i := range def.Spec.Versions {
+		if def.Spec.Versions[i].Name == name {
+			return &def.Spec.Versions[i]
+		}
+	}
+	return nil
+}
+
+// comparison collects changes of a version.
+type comparison struct {
+	version string
+	changes []Change
+}
+
+func (c *comparison) add(path string, breaking bool, format string, args ...any) {
+	c.changes = append(c.changes, Change{c.version, path, fmt.Sprintf(format, args...), breaking})
+}
+
+func (c *comparison) compareVersion(old, new *apiextensionsv1.CustomResourceDefinitionVersion) {
+	c.version = old.Name
+	switch {
+	case new == nil:
+		c.add("", true, "version removed")
+		return
+	case old.Served != new.Served:
+		c.add("", old.Served, "served changed from %t to %t", old.Served, new.Served)
+	}
+	if old.Storage && !new.Storage {
+		c.add("", false, "it is no longer the stored version: objects have to be written again before it can be removed")
+	}
+	if new.Deprecated && !old.Deprecated {
+		c.add("", false, "version deprecated")
+	}
+	c.subresources(old.Subresources, new.Subresources)
+	for _, f := range old.SelectableFields {
+		if !slices.Contains(new.SelectableFields, f) {
+			c.add("", true, "selectable field %s removed", f.JSONPath)
+		}
+	}
+	if old.Schema != nil && old.Schema.OpenAPIV3Schema != nil && new.Schema != nil && new.Schema.OpenAPIV3Schema != nil {
+		c.compare("", old.Schema.OpenAPIV3Schema, new.Schema.OpenAPIV3Schema)
+	}
+}
+
+func (c *comparison) subresources(old, new *apiextensionsv1.CustomResourceSubresources) {
+	var none apiextensionsv1.CustomResourceSubresources
+	if old == nil {
+		old = &none
+	}
+	if new == nil {
+		new = &none
+	}
+	if (old.Status == nil) != (new.Status == nil) {
+		c.add("", true, "subresource status %s", addedOrRemoved(new.Status != nil))
+	}
+	if (old.Scale == nil) != (new.Scale == nil) {
+		c.add("", new.Scale == nil, "subresource scale %s", addedOrRemoved(new.Scale != nil))
+	}
+}
+
+func addedOrRemoved(added bool) string {
+	if added {
+		return "added"
+	}
+	return "removed"
+}
+
+// compare compares two nodes and what is below.
+func (c *comparison) compare(path string, old, new *props) {
+	_, was := typeOf(old)
+	if _, is := typeOf(new); was != is {
+		c.add(path, true, "type changed from %s to %s", was, is)
+		return
+	}
+	c.bounds(path, old, new)
+	c.values(path, old, new)
+	c.rules(path, old, new)
+	c.merging(path, old, new)
+	c.members(path, old, new)
+	if old.Items != nil && new.Items != nil && old.Items.Schema != nil && new.Items.Schema != nil {
+		c.compare(path+"[]", old.Items.Schema, new.Items.Schema)
+	}
+}
+
+// bounds compares all keywords that are numbers.
+func (c *comparison) bounds(path string, old, new *props) {
+	for i := range keywords {
+		k := &keywords[i]
+		before, after, ok := k.bounds(old, new)
+		if !ok || before == after {
+			continue
+		}
+		breaking := before == "" || after != "" && k.isTighter(old, new)
+		c.add(path, breaking, "%s changed from %s to %s", k.name, orNone(before), orNone(after))
+	}
+}
+
+// bounds returns the values of a numeric keyword in two nodes.
+func (k *keyword) bounds(old, new *props) (before, after string, ok bool) {
+	switch {
+	case k.count != nil:
+		return showPtr(*k.count(old)), showPtr(*k.count(new)), true
+	case k.number != nil:
+		return showPtr(*k.number(old)), showPtr(*k.number(new)), true
+	}
+	return "", "", false
+}
+
+func showPtr[T any](v *T) string {
+	if v == nil {
+		return ""
+	}
+	return show(*v)
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "none"
+	}
+	return text
+}
+
+// isTighter compares two bounds that are there.
+func (k *keyword) isTighter(old, new *props) bool {
+	var before, after float64
+	if k.count != nil {
+		before, after = float64(**k.count(old)), float64(**k.count(new))
+	} else {
+		before, after = **k.number(old), **k.number(new)
+	}
+	switch k.bound {
+	case "min":
+		return after > before
+	case "max":
+		return after < before
+	default: // multipleOf
+		return true
+	}
+}
+
+// values compares what else constrains single values.
+func (c *comparison) values(path string, old, new *props) {
+	for _, t := range []struct{ what, old, new string }{{"pattern", old.Pattern, new.Pattern}, {"format", old.Format, new.Format}} {
+		if t.old != t.new {
+			c.add(path, t.new != "", "%s changed from %s to %s", t.what, orNone(t.old), orNone(t.new))
+		}
+	}
+	for _, f := range []struct {
+		what     string
+		old, new bool
+		breaking bool // when it is set
+	}{
+		{"nullable", old.Nullable, new.Nullable, false},
+		{"exclusiveMinimum", old.ExclusiveMinimum, new.ExclusiveMinimum, true},
+		{"exclusiveMaximum", old.ExclusiveMaximum, new.ExclusiveMaximum, true},
+		{"preserveUnknownFields", old.XPreserveUnknownFields != nil, new.XPreserveUnknownFields != nil, false},
+		{"embeddedResource", old.XEmbeddedResource, new.XEmbeddedResource, true},
+	} {
+		if f.old != f.new {
+			c.add(path, f.new == f.breaking, "%s %s", f.what, addedOrRemoved(f.new))
+		}
+	}
+	c.enum(path, old, new)
+	if before, after := jsonText(old.Default), jsonText(new.Default); before != after {
+		c.add(path, false, "default changed from %s to %s", orNone(before), orNone(after))
+	}
+	for _, j := range []struct {
+		what     string
+		old, new any
+	}{{"allOf", old.AllOf, new.AllOf}, {"anyOf", old.AnyOf, new.AnyOf}, {"oneOf", old.OneOf, new.OneOf}, {"not", old.Not, new.Not}} {
+		if !sameJSON(j.old, j.new) {
+			c.add(path, true, "%s changed", j.what)
+		}
+	}
+}
+
+func jsonText(j *apiextensionsv1.JSON) string {
+	if j == nil {
+		return ""
+	}
+	return string(j.Raw)
+}
+
+func (c *comparison) enum(path string, old, new *props) {
+	contains := func(list []apiextensionsv1.JSON, v apiextensionsv1.JSON) bool {
+		return slices.ContainsFunc(list, func(other apiextensionsv1.JSON) bool { return string(other.Raw) == string(v.Raw) })
+	}
+	switch {
+	case len(old.Enum) == 0 && len(new.Enum) > 0:
+		c.add(path, true, "enum added")
+		return
+	case len(new.Enum) == 0 && len(old.Enum) > 0:
+		c.add(path, false, "enum removed")
+		return
+	}
+	for _, v := range old.Enum {
+		if !contains(new.Enum, v) {
+			c.add(path, true, "enum value %s removed", v.Raw)
+		}
+	}
+	for _, v := range new.Enum {
+		if !contains(old.Enum, v) {
+			c.add(path, false, "enum value %s added", v.Raw)
+		}
+	}
+}
+
+// rules compares validation rules by their expressions. A rule that is new may refuse what was
+// right.
+func (c *comparison) rules(path string, old, new *props) {
+	has := func(list apiextensionsv1.ValidationRules, rule string) bool {
+		return slices.ContainsFunc(list, func(r apiextensionsv1.ValidationRule) bool { return r.Rule == rule })
+	}
+	for _, r := range new.XValidations {
+		if !has(old.XValidations, r.Rule) {
+			c.add(path, true, "rule %q added", r.Rule)
+		}
+	}
+	for _, r := range old.XValidations {
+		if !has(new.XValidations, r.Rule) {
+			c.add(path, false, "rule %q removed", r.Rule)
+		}
+	}
+}
+
+// merging compares what server-side apply merges by: who owns what changes with it.
+func (c *comparison) merging(path string, old, new *props) {
+	for _, m := range []struct{ what, old, new, unset string }{
+		{"listType", showText(old.XListType), showText(new.XListType), "atomic"},
+		{"mapType", showText(old.XMapType), showText(new.XMapType), "granular"},
+		{"listMapKey", strings.Join(old.XListMapKeys, "|"), strings.Join(new.XListMapKeys, "|"), ""},
+	} {
+		if m.old != m.new && !(m.old == "" && m.new == m.unset) && !(m.new == "" && m.old == m.unset) {
+			c.add(path, true, "%s changed from %s to %s", m.what, orNone(m.old), orNone(m.new))
+		}
+	}
+}
+
+func showText(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+// members compares the fields of objects and the values of maps.
+func (c *comparison) members(path string, old, new *props) {
+	for _, name := range keysOf(old.Properties) {
+		before := old.Properties[name]
+		after, ok := new.Properties[name]
+		if !ok {
+			c.add(path+"."+name, new.XPreserveUnknownFields == nil, "field removed")
+			continue
+		}
+		c.compare(path+"."+name, &before, &after)
+	}
+	for _, name := range keysOf(new.Properties) {
+		after := new.Properties[name]
+		_, existed := old.Properties[name]
+		isRequired := slices.Contains(new.Required, name)
+		wasRequired := slices.Contains(old.Required, name)
+		switch {
+		case !existed:
+			c.add(path+"."+name, isRequired && after.Default == nil, "field added%s", requiredText(isRequired))
+		case isRequired && !wasRequired:
+			c.add(path+"."+name, after.Default == nil, "field is required now")
+		case wasRequired && !isRequired:
+			c.add(path+"."+name, false, "field is optional now")
+		}
+	}
+	c.mapValues(path, old, new)
+}
+
+func requiredText(isRequired bool) string {
+	if isRequired {
+		return ", which is required"
+	}
+	return ""
+}
+
+func (c *comparison) mapValues(path string, old, new *props) {
+	before, after := old.AdditionalProperties, new.AdditionalProperties
+	switch {
+	case (before == nil) != (after == nil):
+		c.add(path, after == nil, "additionalProperties %s", addedOrRemoved(after != nil))
+	case before != nil && before.Schema != nil && after.Schema != nil:
+		c.compare(path+"{}", before.Schema, after.Schema)
+	}
+}
