@@ -14,6 +14,7 @@ import (
 	"github.com/go-kube/kube/resource"
 	"github.com/go-kube/kube/runtime/controller"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // WebAppSpec is what the user asks for.
@@ -157,4 +158,31 @@ func ExampleTerminal() {
 	fmt.Println(err, controller.IsTerminal(err))
 	// Output:
 	// spec.image is empty true
+}
+
+// A controller whose caches are full when it becomes the leader, and which applies only what is
+// not true yet.
+func ExampleNewApplier() {
+	client, err := kube.NewClient(&kube.Config{Server: "http://127.0.0.1:1"}) // nobody answers
+	if err != nil {
+		panic(err)
+	}
+	defer client.Close()
+	maps := client.All(core.ConfigMaps)
+	var applier *controller.Applier[corev1.ConfigMap]
+	ctl := controller.New(maps, func(ctx context.Context, m *corev1.ConfigMap) (controller.Action, error) {
+		_, err := applier.Apply(ctx, &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Namespace: m.Namespace, Name: m.Name, Labels: map[string]string{"seen": "yes"}},
+		})
+		return controller.Await(), err
+	}, nil)
+	applier = controller.NewApplier(maps, ctl.Store(), "example", nil)
+	ctl.Hold(func(ctx context.Context) (context.Context, error) {
+		<-ctx.Done() // in place of an election
+		return ctx, nil
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	fmt.Println(ctl.Run(ctx), len(ctl.Queue()), applier.Stats().Sent)
+	// Output: <nil> 0 0
 }

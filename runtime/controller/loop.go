@@ -23,6 +23,8 @@ const (
 // loopDetector finds keys that run over and over because each run writes something that
 // triggers the next, and spreads their runs.
 //
+// Keys of runs have memory of their own, so that they can be kept as they are.
+//
 // It knows a run of that sort by the versions: whatever triggered it is a version that a run of the
 // same key wrote. Versions are hashed together with the object that they are of.
 type loopDetector struct {
@@ -105,7 +107,7 @@ func (d *loopDetector) judge(key objectKey, version uint64, reason Reason) (fiel
 		d.hot++
 		_, before := d.reported[key]
 		found, fields = !before, l.flips.fields
-		d.reported[key.owned()] = struct{}{}
+		d.reported[key] = struct{}{}
 		if wait = d.interval - since; wait > 0 {
 			return fields, wait, found
 		}
@@ -129,11 +131,13 @@ func (d *loopDetector) calm(l *loop) {
 }
 
 func (d *loopDetector) add(key objectKey) *loop {
-	l := &loop{}
+	var l *loop
 	if n := len(d.free); n > 0 {
 		l, d.free = d.free[n-1], d.free[:n-1]
+	} else {
+		l = &loop{}
 	}
-	d.keys[key.owned()] = l
+	d.keys[key] = l
 	return l
 }
 

@@ -63,7 +63,7 @@ func (t *tracker) wrote(key objectKey, w *kube.Write) {
 		free := t.refresh()
 		u := t.keys[key]
 		if u == nil {
-			u = &unseen{key: key.owned()}
+			u = &unseen{key: key} // which, being that of a run, has memory of its own
 		}
 		for _, v := range t.views {
 			if t.await(v, w, u) {
