@@ -34,10 +34,10 @@
 //
 // # Subresources
 //
-// A subresource is a variable next to its kind: core.PodEviction, apps.DeploymentScale,
+// A subresource is a variable next to its kind: core.PodEviction, core.PodBinding,
 // core.ServiceAccountToken. Those that are connections (log, exec, attach, portforward, proxy)
-// are [resource.Connection] values, whose options travel in the query. status has no variable:
-// the client's Status method reaches it, and Info.Subresources names it.
+// are [resource.Connection] values, whose options travel in the query. status and scale have no
+// variable: the client's Status and Scale methods reach them, and Info.Subresources names them.
 //
 // # Where they come from
 //

@@ -6,7 +6,6 @@ package apps
 
 import (
 	appsv1 "k8s.io/api/apps/v1"
-	autoscalingv1 "k8s.io/api/autoscaling/v1"
 
 	"github.com/go-kube/kube/resource"
 )
@@ -61,16 +60,6 @@ var Deployments = resource.BuiltinNamespaced[appsv1.Deployment](resource.Info{
 	Protobuf:     true,
 }, resource.UnmarshalMessage[appsv1.Deployment])
 
-// DeploymentScale describes scale of [Deployments], bodies of type [autoscalingv1.Scale].
-// Verbs: get, patch, update.
-var DeploymentScale = resource.BuiltinSubresource[appsv1.Deployment, autoscalingv1.Scale]("scale", resource.Info{
-	Group:    "autoscaling",
-	Version:  "v1",
-	Kind:     "Scale",
-	Verbs:    []string{"get", "patch", "update"},
-	Protobuf: true,
-}, resource.UnmarshalMessage[autoscalingv1.Scale])
-
 // ReplicaSets describes apps/v1 ReplicaSet, objects of type [appsv1.ReplicaSet], at
 // /apis/apps/v1/namespaces/{namespace}/replicasets.
 //
@@ -89,16 +78,6 @@ var ReplicaSets = resource.BuiltinNamespaced[appsv1.ReplicaSet](resource.Info{
 	Protobuf:     true,
 }, resource.UnmarshalMessage[appsv1.ReplicaSet])
 
-// ReplicaSetScale describes scale of [ReplicaSets], bodies of type [autoscalingv1.Scale].
-// Verbs: get, patch, update.
-var ReplicaSetScale = resource.BuiltinSubresource[appsv1.ReplicaSet, autoscalingv1.Scale]("scale", resource.Info{
-	Group:    "autoscaling",
-	Version:  "v1",
-	Kind:     "Scale",
-	Verbs:    []string{"get", "patch", "update"},
-	Protobuf: true,
-}, resource.UnmarshalMessage[autoscalingv1.Scale])
-
 // StatefulSets describes apps/v1 StatefulSet, objects of type [appsv1.StatefulSet], at
 // /apis/apps/v1/namespaces/{namespace}/statefulsets.
 //
@@ -116,13 +95,3 @@ var StatefulSets = resource.BuiltinNamespaced[appsv1.StatefulSet](resource.Info{
 	Subresources: []string{"scale", "status"},
 	Protobuf:     true,
 }, resource.UnmarshalMessage[appsv1.StatefulSet])
-
-// StatefulSetScale describes scale of [StatefulSets], bodies of type [autoscalingv1.Scale].
-// Verbs: get, patch, update.
-var StatefulSetScale = resource.BuiltinSubresource[appsv1.StatefulSet, autoscalingv1.Scale]("scale", resource.Info{
-	Group:    "autoscaling",
-	Version:  "v1",
-	Kind:     "Scale",
-	Verbs:    []string{"get", "patch", "update"},
-	Protobuf: true,
-}, resource.UnmarshalMessage[autoscalingv1.Scale])

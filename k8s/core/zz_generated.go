@@ -10,7 +10,6 @@ package core
 
 import (
 	authenticationv1 "k8s.io/api/authentication/v1"
-	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 
@@ -309,16 +308,6 @@ var ReplicationControllers = resource.BuiltinNamespaced[corev1.ReplicationContro
 	Subresources: []string{"scale", "status"},
 	Protobuf:     true,
 }, resource.UnmarshalMessage[corev1.ReplicationController])
-
-// ReplicationControllerScale describes scale of [ReplicationControllers], bodies of type
-// [autoscalingv1.Scale]. Verbs: get, patch, update.
-var ReplicationControllerScale = resource.BuiltinSubresource[corev1.ReplicationController, autoscalingv1.Scale]("scale", resource.Info{
-	Group:    "autoscaling",
-	Version:  "v1",
-	Kind:     "Scale",
-	Verbs:    []string{"get", "patch", "update"},
-	Protobuf: true,
-}, resource.UnmarshalMessage[autoscalingv1.Scale])
 
 // ResourceQuotas describes v1 ResourceQuota, objects of type [corev1.ResourceQuota], at
 // /api/v1/namespaces/{namespace}/resourcequotas.

@@ -22,7 +22,7 @@ import (
 func TestMain(m *testing.M) { apiserver.Main(m) }
 
 // patience bounds what a test waits for.
-const patience = 2 * time.Minute
+const patience = 4 * time.Minute
 
 func connect(t *testing.T, server *apiserver.Server, wrap ...func(http.RoundTripper) http.RoundTripper) *kube.Client {
 	t.Helper()

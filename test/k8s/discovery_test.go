@@ -94,10 +94,15 @@ func described() map[string]metav1.APIResource {
 			Verbs: d.Verbs, ShortNames: d.ShortNames, Categories: d.Categories,
 		}
 		for _, name := range d.Subresources {
-			out[key+"/"+name] = metav1.APIResource{
+			// status or scale, unless it is described below
+			r := metav1.APIResource{
 				Name: d.Plural + "/" + name, Namespaced: d.Scope == resource.NamespaceScoped, Kind: d.Kind,
-				Verbs: metav1.Verbs{"get", "patch", "update"}, // status, unless it is described
+				Verbs: metav1.Verbs{"get", "patch", "update"},
 			}
+			if name == "scale" {
+				r.Group, r.Version, r.Kind = "autoscaling", "v1", "Scale"
+			}
+			out[key+"/"+name] = r
 		}
 		for _, sub := range k.Subresources {
 			out[key+"/"+sub.Descriptor.Name] = describedSubresource(d, sub.Descriptor)

@@ -108,8 +108,8 @@ func (p *pkg) add(k *kind, types map[groupVersion]*goPackage) error {
 	var subs []variable
 	for _, s := range k.subresources {
 		v.info.Subresources = append(v.info.Subresources, s.Name)
-		if s.Name == "status" {
-			continue // API has Status
+		if s.Name == "status" || s.Name == "scale" && s.Kind == "Scale" {
+			continue // API has Status and Scale; the latter's type would link all of autoscaling/v1
 		}
 		sub, err := p.subresource(k, parent, s, types)
 		if err != nil {
