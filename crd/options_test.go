@@ -45,7 +45,7 @@ func ruled(t *testing.T, o *crd.Options) (*apiextensionsv1.CustomResourceDefinit
 }
 
 func TestOptionsGolden(t *testing.T) {
-	def, err := ruled(t, &crd.Options{
+	_, err := ruled(t, &crd.Options{
 		Rules: []apiextensionsv1.ValidationRule{{Rule: "self.metadata.name == self.spec.name", Message: "the name differs", Reason: new(apiextensionsv1.FieldValueForbidden)}},
 		Fields: map[string]string{
 			".spec.hosts":       "maxItems=4,listType=set,required",
@@ -57,7 +57,7 @@ func TestOptionsGolden(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), `"selectable" is not a word`) {
 		t.Errorf("got %v", err)
 	}
-	def, err = ruled(t, &crd.Options{
+	def, err := ruled(t, &crd.Options{
 		Rules: []apiextensionsv1.ValidationRule{{Rule: "self.metadata.name == self.spec.name", Message: "the name differs", Reason: new(apiextensionsv1.FieldValueForbidden)}},
 		Fields: map[string]string{
 			".spec.hosts":       "maxItems=4,listType=set,required",

@@ -1,3 +1,5 @@
+//lint:file-ignore SA5008 encoding/json names a field "-" by this tag
+
 package codec
 
 import (

@@ -1,3 +1,5 @@
+//lint:file-ignore SA5008,U1000 the tags and fields are what encoding/json has rules for, reached by reflection
+
 package codec
 
 import (

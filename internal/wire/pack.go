@@ -135,8 +135,7 @@ func (p *Packer) find(text string, from, at int) (start, place, length int) {
 	for end+8 <= len(text) && to+8 <= d.used {
 		if diff := load(text, end) ^ binary.LittleEndian.Uint64(d.text[to:]); diff != 0 {
 			n := bits.TrailingZeros64(diff) / 8
-			end, to = end+n, to+n
-			return p.back(text, from, at, place, end)
+			return p.back(text, from, at, place, end+n)
 		}
 		end, to = end+8, to+8
 	}

@@ -41,9 +41,9 @@ func (r *Recorder) validate(regarding *corev1.ObjectReference, e *Event) error {
 	for _, word := range []struct{ field, value string }{{"Reason", e.Reason}, {"Action", e.Action}} {
 		switch {
 		case word.value == "":
-			return fmt.Errorf("Event.%s is empty; it is required", word.field)
+			return fmt.Errorf("field Event.%s is empty; it is required", word.field)
 		case len(word.value) > maxWord:
-			return fmt.Errorf("Event.%s %.20q… has %d bytes; the server takes at most %d", word.field, word.value, len(word.value), maxWord)
+			return fmt.Errorf("field Event.%s %.20q… has %d bytes; the server takes at most %d", word.field, word.value, len(word.value), maxWord)
 		}
 	}
 	return nil
