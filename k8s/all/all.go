@@ -6,6 +6,9 @@
 package all
 
 import (
+	"slices"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -47,6 +50,9 @@ type Subresource struct {
 func Kinds() []Kind { return kinds() }
 
 func kind[K any](k resource.Kind[K], subresources ...Subresource) Kind {
+	if slices.Contains(k.Descriptor().Subresources, "scale") {
+		subresources = append(subresources, scale[K]())
+	}
 	return Kind{
 		Descriptor:   k.Descriptor(),
 		Subresources: subresources,
@@ -56,6 +62,15 @@ func kind[K any](k resource.Kind[K], subresources ...Subresource) Kind {
 
 func subresource[K, B any](s resource.Subresource[K, B]) Subresource {
 	return Subresource{Descriptor: s.Descriptor(), New: newBody[B]}
+}
+
+// scale is the one subresource beside status that has no variable in its package: the client's
+// Scale method reaches it.
+func scale[K any]() Subresource {
+	return subresource(resource.BuiltinSubresource[K, autoscalingv1.Scale]("scale", resource.Info{
+		Group: "autoscaling", Version: "v1", Kind: "Scale",
+		Verbs: []string{"get", "patch", "update"}, Protobuf: true,
+	}, resource.UnmarshalMessage[autoscalingv1.Scale]))
 }
 
 func connection[K, O any](c resource.Connection[K, O]) Subresource {

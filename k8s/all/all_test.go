@@ -110,11 +110,8 @@ func descriptors() map[string]served {
 			out[key+"/"+s.Descriptor.Name] = servedSubresource(d, s)
 		}
 		for _, name := range d.Subresources {
-			switch name { // API.Status and API.Scale cover these
-			case "status":
+			if name == "status" { // API.Status covers it
 				out[key+"/status"] = served{Kind: d.GroupVersionKind(), Verbs: []string{"get", "patch", "update"}}
-			case "scale":
-				out[key+"/scale"] = served{Kind: schema.GroupVersionKind{Group: "autoscaling", Version: "v1", Kind: "Scale"}, Verbs: []string{"get", "patch", "update"}}
 			}
 		}
 	}
