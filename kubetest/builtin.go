@@ -28,6 +28,7 @@ func (s *Server) builtins() []*kind {
 		if hook := hooks[gvk]; hook != nil {
 			hook(strategy)
 		}
+		strategy.addDefaults(gvk.GroupKind())
 		k := s.builtin(b, strategy)
 		place := storagePlace(b.Descriptor.GroupResource())
 		if storage := stored[place]; storage != nil {

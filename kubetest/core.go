@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,6 +19,12 @@ func coreHooks() hooks {
 	return hooks{
 		core("Namespace"): namespaceHooks,
 		core("Pod"):       podHooks,
+		core("Service"): func(s *strategy) {
+			s.prepareCreate, s.prepareUpdate = prepareService, prepareServiceUpdate
+		},
+		core("PersistentVolume"):                   func(s *strategy) { s.prepareCreate = prepareVolume },
+		core("PersistentVolumeClaim"):              func(s *strategy) { s.prepareCreate = prepareClaim },
+		batchv1.SchemeGroupVersion.WithKind("Job"): func(s *strategy) { s.prepareCreate = prepareJob },
 		core("Endpoints"): func(s *strategy) {
 			s.deprecated = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
 		},
@@ -81,7 +88,11 @@ func labelNamespace(ns *corev1.Namespace) {
 	ns.Labels[corev1.LabelMetadataName] = ns.Name
 }
 
-func podHooks(s *strategy) { s.gracefully = podGracefully }
+func podHooks(s *strategy) {
+	s.gracefully = podGracefully
+	s.admit = admitPod
+	s.prepareCreate = preparePod
+}
 
 // podGracefully gives a pod that may be running the time that it asks for.
 func podGracefully(_ *request, obj runtime.Object, options *metav1.DeleteOptions) bool {

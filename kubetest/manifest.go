@@ -95,13 +95,13 @@ func describe(place string, obj runtime.Object) string {
 
 // Save writes every object to w, as YAML that [Options.YAML] takes: custom resource
 // definitions first, then namespaces, then the rest, without resource versions. What a new
-// server has by itself is left out.
+// server has by itself is left out, unless it has been changed.
 func (s *Server) Save(w io.Writer) error {
 	var all []source
 	for _, k := range s.kinds.catalog().tables() {
 		snap, _ := k.table.snapshot(0, "", key{}, 0, nil)
 		for _, o := range snap.objects {
-			if k.GroupVersionKind() == namespaceKind && slices.Contains(systemNamespaces, o.meta.GetName()) {
+			if s.system[o] {
 				continue
 			}
 			obj := k.copy(o)

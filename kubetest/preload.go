@@ -23,13 +23,11 @@ var namespaceKind = corev1.SchemeGroupVersion.WithKind("Namespace")
 
 // preload creates what exists from the start.
 func (s *Server) preload() error {
-	for _, name := range systemNamespaces {
-		if err := s.ensureNamespace(name); err != nil {
-			return err
-		}
-	}
 	given, err := s.options.given()
 	if err != nil {
+		return err
+	}
+	if err := s.preloadNamespaces(given); err != nil {
 		return err
 	}
 	slices.SortStableFunc(given, func(a, b source) int { return cmp.Compare(a.turn(), b.turn()) })
@@ -42,6 +40,20 @@ func (s *Server) preload() error {
 		return err
 	}
 	s.life.settle()
+	return nil
+}
+
+// preloadNamespaces creates the namespaces that every cluster has, but for those that are given.
+func (s *Server) preloadNamespaces(given []source) error {
+	for _, name := range systemNamespaces {
+		if slices.ContainsFunc(given, func(src source) bool { return src.turn() == 1 && accessor(src.object).GetName() == name }) {
+			continue
+		}
+		if err := s.ensureNamespace(name); err != nil {
+			return err
+		}
+		s.system[s.store.namespaces.get(key{name: name})] = true
+	}
 	return nil
 }
 
@@ -123,9 +135,6 @@ func (s *Server) preloadOne(given runtime.Object) error {
 			return err
 		}
 	}
-	if k.GroupVersionKind() == namespaceKind && s.store.namespaceState(m.GetName()) == namespaceActive {
-		return s.relabelNamespace(k, obj)
-	}
 	o, err := s.add(k, obj.DeepCopyObject())
 	if err != nil {
 		return err
@@ -155,22 +164,6 @@ func (s *Server) preloadRest(k *kind, given runtime.Object, o *object) error {
 		return fmt.Errorf("delete: %w", err)
 	}
 	return nil
-}
-
-// relabelNamespace gives a namespace that exists already the labels, annotations and
-// finalizers of the one that was given.
-func (s *Server) relabelNamespace(k *kind, given runtime.Object) error {
-	m := accessor(given)
-	rq := s.internal(verbUpdate, k, "", m.GetName())
-	_, _, err := rq.modify(modification{change: func(live runtime.Object) (runtime.Object, error) {
-		obj := live.DeepCopyObject()
-		to := accessor(obj)
-		to.SetLabels(m.GetLabels())
-		to.SetAnnotations(m.GetAnnotations())
-		to.SetFinalizers(m.GetFinalizers())
-		return obj, nil
-	}})
-	return err
 }
 
 // add creates an object of k, which it may change, as a client would.

@@ -41,7 +41,7 @@ func StartScript(t testing.TB) *Script {
 		s.serving.close()
 		close(s.down)
 		s.handling.close()
-		s.serving.running.Wait()
+		s.serving.wait()
 		s.checkMet()
 	})
 	return s

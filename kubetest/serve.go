@@ -32,6 +32,8 @@ type serving struct {
 	client   *kube.Client
 	closed   bool
 	running  sync.WaitGroup
+
+	connections sync.WaitGroup
 }
 
 var errClosed = errors.New("kubetest: the server is closed")
@@ -43,10 +45,20 @@ func (v *serving) start(l net.Listener) *network {
 	protocols.SetHTTP2(true)
 	protocols.SetUnencryptedHTTP2(true)
 	n := newNetwork(l)
-	server := &http.Server{Handler: v.handler, Protocols: protocols, ErrorLog: log.New(io.Discard, "", 0)}
+	server := &http.Server{Handler: v.handler, Protocols: protocols, ErrorLog: log.New(io.Discard, "", 0), ConnState: v.connState}
 	v.networks, v.servers = append(v.networks, n), append(v.servers, server)
 	v.running.Go(func() { server.Serve(n) })
 	return n
+}
+
+// connState counts the connections, whose goroutines http.Server does not wait for.
+func (v *serving) connState(_ net.Conn, state http.ConnState) {
+	switch state {
+	case http.StateNew:
+		v.connections.Add(1)
+	case http.StateClosed, http.StateHijacked:
+		v.connections.Done()
+	}
 }
 
 // close ends all connections.
@@ -65,6 +77,13 @@ func (v *serving) close() {
 		n.Close()
 		n.cut()
 	}
+}
+
+// wait returns when nothing is left that answers connections. It is called after close, and
+// after the end of the requests that are being answered.
+func (v *serving) wait() {
+	v.running.Wait()
+	v.connections.Wait()
 }
 
 // each does something with every network.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"runtime"
 	"runtime/pprof"
 	"strings"
 	"testing"
@@ -116,15 +117,32 @@ func TestClose(t *testing.T) {
 	if _, err := srv.ListenTLS("127.0.0.1:0"); err == nil {
 		t.Error("a closed server listens")
 	}
+	left := leftovers(t)
+	for range 1000 {
+		if left == "" {
+			break
+		}
+		runtime.Gosched() // the last steps of a goroutine cannot be waited for
+		left = leftovers(t)
+	}
+	if left != "" {
+		t.Errorf("a goroutine is left:\n%s", left)
+	}
+}
+
+// leftovers returns the stack of a goroutine of a server.
+func leftovers(t *testing.T) string {
+	t.Helper()
 	var stacks bytes.Buffer
 	if err := pprof.Lookup("goroutine").WriteTo(&stacks, 2); err != nil {
 		t.Fatal(err)
 	}
 	for stack := range strings.SplitSeq(stacks.String(), "\n\n") {
 		if strings.Contains(stack, "kubetest.(*") {
-			t.Errorf("a goroutine is left:\n%s", stack)
+			return stack
 		}
 	}
+	return ""
 }
 
 func TestGo(t *testing.T) {

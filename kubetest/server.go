@@ -20,6 +20,7 @@ type Server struct {
 	documents  atomic.Pointer[openAPI]
 	handling   gate
 	life       *lifecycle
+	system     map[*object]bool // what exists without being given; not changed after the start
 	recorder   recorder
 	faults     faults
 	serving    serving
@@ -43,7 +44,7 @@ const (
 // [http.Handler], to be served in any way, and can be reached in memory (see [Server.Config]).
 // Close it in the end.
 func NewServer(opts *Options) (*Server, error) {
-	s := &Server{options: opts.complete(), store: newStore(historyLimit, historyAge), going: make(chan struct{})}
+	s := &Server{options: opts.complete(), system: map[*object]bool{}, store: newStore(historyLimit, historyAge), going: make(chan struct{})}
 	if err := s.options.checkRuntimeConfig(); err != nil {
 		return nil, fmt.Errorf("kubetest: %w", err)
 	}
@@ -93,7 +94,7 @@ func (s *Server) Close() {
 	s.serving.close()
 	s.interrupt()
 	s.handling.close()
-	s.serving.running.Wait()
+	s.serving.wait()
 }
 
 // Go runs f until the test ends, before the server is closed: then its context ends, and f has

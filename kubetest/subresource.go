@@ -66,17 +66,20 @@ func mergeInto(to *map[string]string, from map[string]string) {
 	maps.Copy(*to, from)
 }
 
-// connect refuses what would be a connection to a node: there are none.
-func connect(_ http.ResponseWriter, rq *request) error {
+// connect refuses what would be a connection to a node: there are none. A pod that has no node
+// has an empty log, as on a real server.
+func connect(w http.ResponseWriter, rq *request) error {
 	o := rq.kind.table.get(key{rq.objectNamespace(), rq.name})
 	if o == nil {
 		return rq.notFound(rq.name)
 	}
-	return noConnection(rq, rq.kind.convert(o))
-}
-
-func noConnection(rq *request, obj runtime.Object) error {
-	if host, ok := hostOf(obj); ok && host == "" {
+	host, isPod := hostOf(rq.kind.convert(o))
+	switch {
+	case isPod && host == "" && rq.subresource == "log":
+		w.Header().Set("Content-Type", "text/plain")
+		w.WriteHeader(http.StatusOK)
+		return nil
+	case isPod && host == "":
 		return apierrors.NewBadRequest("pod " + rq.name + " does not have a host assigned")
 	}
 	return apierrors.NewInternalError(errNoNode)

@@ -37,7 +37,7 @@ func builtinTraits() map[schema.GroupKind]traits {
 	groups := map[string]map[string]traits{
 		"": {
 			"ReplicationController": counted | orphaning,
-			"Pod":                   returned,
+			"Pod":                   counted | returned,
 			"PodTemplate":           counted | returned,
 			"Endpoints":             createsOnUpdate,
 			"Event":                 createsOnUpdate | uncollected,
