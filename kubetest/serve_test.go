@@ -21,8 +21,8 @@ import (
 
 func TestURL(t *testing.T) {
 	srv := kubetest.Start(t, nil)
-	if srv.URL() != srv.URL() {
-		t.Error("two addresses")
+	if first, second := srv.URL(), srv.URL(); first != second {
+		t.Errorf("two addresses: %s, %s", first, second)
 	}
 	resp, err := http.Get(srv.URL() + "/api/v1/namespaces/default")
 	if err != nil {

@@ -84,14 +84,6 @@ func (s *strategy) setDefaults(obj runtime.Object) {
 	}
 }
 
-// nameProblems says what is wrong with a name.
-func (s *strategy) nameProblems(name string, prefix bool) []string {
-	if s.validName != nil {
-		return s.validName(name, prefix)
-	}
-	return pathName(name, prefix)
-}
-
 // pathName says what keeps a name from being an element of a path.
 func pathName(name string, prefix bool) []string {
 	if prefix {

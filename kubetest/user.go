@@ -5,7 +5,6 @@ type user struct {
 	name   string
 	uid    string
 	groups []string
-	extra  map[string][]string
 }
 
 var (
