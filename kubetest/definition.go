@@ -65,10 +65,6 @@ func (d *definition) serves(crd *apiextensionsv1.CustomResourceDefinition) bool 
 	return d != nil && d.uid == crd.UID && equality.Semantic.DeepEqual(d.spec, &crd.Spec) && equality.Semantic.DeepEqual(d.names, &crd.Status.AcceptedNames)
 }
 
-func (d *definition) groupResource() schema.GroupResource {
-	return schema.GroupResource{Group: d.spec.Group, Resource: d.names.Plural}
-}
-
 func (d *definition) newKind(v *apiextensionsv1.CustomResourceDefinitionVersion) *kind {
 	dv := &definedVersion{definition: d, version: v}
 	dv.checks = sync.OnceValues(dv.compileChecks)
