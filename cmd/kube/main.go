@@ -1,6 +1,8 @@
 // Command kube is the command line of github.com/go-kube/kube.
 //
-//	kube dev [flags]   serve a Kubernetes API in memory on this machine
+//	kube dev [flags]           serve a Kubernetes API in memory on this machine
+//	kube crd check FILE...     judge custom resource definitions as the API server would
+//	kube crd diff OLD NEW      tell what changed between definitions, and what may break
 //
 // kube COMMAND -h tells the flags of a command.
 package main
@@ -27,6 +29,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"dev", "serve a Kubernetes API in memory on this machine", dev},
+		{"crd", "check and compare custom resource definitions", crdCommand},
 	}
 }
 
