@@ -113,20 +113,20 @@ func (rq *request) create(obj runtime.Object) (*object, error) {
 }
 
 func (rq *request) createOnce(obj runtime.Object) (*object, error) {
-	generated := fillSystemFields(accessor(obj))
+	fillSystemFields(accessor(obj))
 	if err := rq.admitNew(obj); err != nil {
 		return nil, err
 	}
 	o, err := rq.insert(obj)
-	if generated && apierrors.IsAlreadyExists(err) && !strings.HasPrefix(err.Error(), "object is being deleted") {
+	if accessor(obj).GetGenerateName() != "" && apierrors.IsAlreadyExists(err) && !strings.HasPrefix(err.Error(), "object is being deleted") {
 		return nil, apierrors.NewGenerateNameConflict(rq.resourceName(), accessor(obj).GetName(), 1)
 	}
 	return o, err
 }
 
-// fillSystemFields writes what only the server writes, and reports whether it made the name.
+// fillSystemFields writes what only the server writes.
 // What is there already, of an object that was preloaded, stays.
-func fillSystemFields(m metav1.Object) (generated bool) {
+func fillSystemFields(m metav1.Object) {
 	if created := m.GetCreationTimestamp(); created.IsZero() {
 		m.SetCreationTimestamp(metav1.NewTime(time.Now()))
 	}
@@ -135,9 +135,7 @@ func fillSystemFields(m metav1.Object) (generated bool) {
 	}
 	if prefix := m.GetGenerateName(); prefix != "" && m.GetName() == "" {
 		m.SetName(generateName(prefix))
-		return true
 	}
-	return false
 }
 
 // generateName returns prefix with five random characters behind it.
@@ -272,6 +270,9 @@ func (rq *request) alreadyExists(existing *object) error {
 // canonical returns obj, which it takes over, as it is when it has been stored and read again:
 // protobuf does not tell empty from missing, and times have seconds.
 func canonical(obj runtime.Object, k *kind) (runtime.Object, error) {
+	if k.custom {
+		return canonicalCustom(obj, k)
+	}
 	if k.jsonOnly() {
 		return obj, nil
 	}

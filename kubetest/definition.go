@@ -121,12 +121,21 @@ func (d *definition) connectVersions() {
 		}
 		k.storage = d.kinds[storage]
 		k.load = func(obj runtime.Object) runtime.Object { return convertCustom(obj, k) }
-		k.store = func(obj runtime.Object) runtime.Object {
-			obj = convertCustom(obj, k.storage)
-			k.storage.strategy.setDefaults(obj)
-			return obj
-		}
+		k.store = func(obj runtime.Object) runtime.Object { return convertCustom(obj, k.storage) }
 	}
+}
+
+// canonicalCustom returns obj, which it may change, as it is when it has been stored and read
+// again: without nulls that a patch has left, and with its defaults.
+func canonicalCustom(obj runtime.Object, k *kind) (runtime.Object, error) {
+	if k.storage != nil {
+		k = k.storage
+	}
+	if _, err := k.strategy.coerce(obj.(*unstructured.Unstructured), false); err != nil {
+		return nil, err
+	}
+	k.strategy.setDefaults(obj)
+	return obj, nil
 }
 
 // convertCustom gives obj, a custom resource which it may change, the version of k.

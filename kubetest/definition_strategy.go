@@ -28,6 +28,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/cel/common"
+	"k8s.io/apiserver/pkg/warning"
 )
 
 // strategy returns what is particular to objects of a version of a custom resource. It follows
@@ -92,7 +93,7 @@ func (v *definedVersion) validate(rq *request, obj runtime.Object) field.ErrorLi
 	}
 	errs = append(errs, inOrder(schemaobjectmeta.Validate(rq.ctx, nil, u.Object, c.structural, false))...)
 	errs = append(errs, inOrder(listtype.ValidateListSetsAndMaps(nil, c.structural, u.Object))...)
-	return c.finish(rq.ctx, errs, u, nil)
+	return c.finish(rq.warningContext(), errs, u, nil)
 }
 
 func (v *definedVersion) validateUpdate(rq *request, obj, old runtime.Object) field.ErrorList {
@@ -110,8 +111,19 @@ func (v *definedVersion) validateUpdate(rq *request, obj, old runtime.Object) fi
 	}
 	errs = append(errs, inOrder(schemaobjectmeta.Validate(rq.ctx, nil, u.Object, c.structural, false))...)
 	errs = append(errs, c.newListErrors(u, before)...)
-	return c.finish(rq.ctx, errs, u, before, cel.WithRatcheting(pair))
+	return c.finish(rq.warningContext(), errs, u, before, cel.WithRatcheting(pair))
 }
+
+// warningContext returns a context in which warnings of the API server's libraries become those of the
+// answer: what an update leaves as wrong as it was is one.
+func (rq *request) warningContext() context.Context {
+	return warning.WithWarningRecorder(rq.ctx, warningRecorder{rq})
+}
+
+type warningRecorder struct{ rq *request }
+
+// AddWarning implements warning.Recorder.
+func (r warningRecorder) AddWarning(_, text string) { r.rq.warn(text) }
 
 // inOrder sorts errors by their fields. The validation goes through properties in any order, so
 // that a real server may have any.
@@ -290,7 +302,7 @@ func (v *definedVersion) validateStatus(rq *request, obj, old runtime.Object) fi
 		errs = append(errs, v.validateScaleStatus(u)...)
 	}
 	errs = append(errs, c.newListErrors(u, before)...)
-	return c.finish(rq.ctx, errs, u, before, cel.WithRatcheting(pair))
+	return c.finish(rq.warningContext(), errs, u, before, cel.WithRatcheting(pair))
 }
 
 // finalizerWarnings says what is not good about the names of new finalizers.
