@@ -198,6 +198,7 @@ func TestRotationRecyclesConnections(t *testing.T) {
 			t.Errorf("seen as %q after the whole", got)
 		}
 
+		synctest.Wait() // the server has seen the ends of the connections
 		if opened, open := s.counts(); opened != 3 || open != 2 {
 			t.Errorf("%d connections opened, %d open; want 3 and 2, the watch's and the new", opened, open)
 		}
