@@ -470,7 +470,8 @@ func TestLostConnection(t *testing.T) {
 	}
 }
 
-// A server that is not there for two seconds is not noticed, even by a create.
+// A server that is not there for a second and a half is not noticed, even by a create: the
+// default number of retries waits 1.6 seconds at the least, 3.3 at the most.
 func TestServerComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPipes()
@@ -478,7 +479,7 @@ func TestServerComesBack(t *testing.T) {
 		p.serve(t, func(w http.ResponseWriter, r *http.Request) { created++ })
 		start := time.Now()
 		tr := testTransport(t, &Config{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
-			if time.Since(start) < 2*time.Second {
+			if time.Since(start) < 1500*time.Millisecond {
 				return nil, refused()
 			}
 			return p.dial(ctx, network, address)

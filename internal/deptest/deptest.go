@@ -27,9 +27,12 @@ func Allow(t *testing.T, packages ...string) {
 	for _, path := range Apimachinery() {
 		allowed = append(allowed, path+"/...")
 	}
-	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()
+	list := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".")
+	var complaint strings.Builder
+	list.Stderr = &complaint
+	out, err := list.Output()
 	if err != nil {
-		t.Fatalf("go list -deps: %v", err)
+		t.Fatalf("go list -deps: %v\n%s", err, &complaint)
 	}
 	deps := strings.Fields(string(out))
 	if len(deps) == 0 {
