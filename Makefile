@@ -1,12 +1,12 @@
 # Everything runs with the Go toolchain named here; the go command fetches it when it is missing.
 export GOTOOLCHAIN := go1.27.3
 
-MODULES := . examples kubetest test bench
+MODULES := . examples kubetest crd/cel cmd/kube bench test
 FUZZTIME ?= 30s
 BIN := $(CURDIR)/bin
 SHELL := /bin/bash
 
-.PHONY: help demo test race lint generate bench fuzz conformance
+.PHONY: help demo test race lint generate bench bench-full bench-check fuzz conformance
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +29,12 @@ generate: ## write the descriptors in k8s/ again, from Kubernetes' own discovery
 
 bench: ## measure the wire and the store beside apimachinery, and whole programs beside the peers
 	@bash bench/run
+
+bench-full: ## measure everything at every size, some hours on a small machine, and write docs/performance.md
+	@bash bench/run -full
+
+bench-check: ## bench, and fail when a target is missed by more than 10 %
+	@bash bench/run -check
 
 fuzz: ## fuzz every parser, FUZZTIME (30s) each
 	@bash .ci/fuzz $(FUZZTIME)
