@@ -65,6 +65,15 @@ func (o *operator) cleanup(ctx context.Context, app *WebApp) (controller.Action,
 	return controller.Await(), nil
 }
 
+func newController(client *kube.Client, logger *slog.Logger) *controller.Controller[WebApp] {
+	o := &operator{client, logger}
+	webapps := client.All(WebApps)
+	ctl := controller.New(webapps, controller.Finalize(webapps, "webapp.example.com/cleanup", o.apply, o.cleanup),
+		&controller.Options{Logger: logger})
+	ctl.Owns(client.All(apps.Deployments))
+	return ctl
+}
+
 func run(ctx context.Context, logger *slog.Logger) error {
 	client, err := kube.Default()
 	if err != nil {
@@ -77,12 +86,7 @@ func run(ctx context.Context, logger *slog.Logger) error {
 	if err := crd.Install(ctx, client, manager, definition); err != nil {
 		return err
 	}
-	o := &operator{client, logger}
-	webapps := client.All(WebApps)
-	ctl := controller.New(webapps, controller.Finalize(webapps, "webapp.example.com/cleanup", o.apply, o.cleanup),
-		&controller.Options{Logger: logger})
-	ctl.Owns(client.All(apps.Deployments))
-	return ctl.Run(ctx)
+	return newController(client, logger).Run(ctx)
 }
 
 func main() {
