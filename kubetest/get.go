@@ -96,10 +96,11 @@ func (rq *request) behind(atLeast uint64) uint64 {
 	return max(current-min(rq.lag, current), atLeast, rq.kind.table.floor())
 }
 
-// now returns the objects that a request sees that may see an old state.
-func (rq *request) now(namespace string, keep func(*object) bool) snapshot {
+// now returns the objects that a request sees that may see an old state, but not one older
+// than atLeast.
+func (rq *request) now(atLeast uint64, namespace string, keep func(*object) bool) snapshot {
 	t := rq.kind.table
-	if snap, ok := t.snapshot(rq.behind(0), namespace, key{}, 0, keep); ok {
+	if snap, ok := t.snapshot(rq.behind(atLeast), namespace, key{}, 0, keep); ok {
 		return snap
 	}
 	snap, _ := t.snapshot(0, namespace, key{}, 0, keep) // the old state has just been forgotten

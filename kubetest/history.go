@@ -18,9 +18,10 @@ type event struct {
 
 // history is what a table remembers: every change after the floor, in order.
 type history struct {
-	floor  uint64
-	head   int // of events; what is before it is dropped
-	events []event
+	floor   uint64 // what can be read and watched from
+	dropped uint64 // of the newest change that is forgotten, at or below the floor
+	head    int    // of events; what is before it is dropped
+	events  []event
 }
 
 func (h *history) len() int { return len(h.events) - h.head }
@@ -39,7 +40,7 @@ func (h *history) add(ev event) {
 func (h *history) drop() *slot {
 	ev := h.first()
 	s := ev.slot
-	h.floor = ev.revision
+	h.floor, h.dropped = ev.revision, ev.revision
 	*ev = event{}
 	h.head++
 	return s
@@ -47,7 +48,7 @@ func (h *history) drop() *slot {
 
 // after returns the changes after a revision. It reports false when some of them are forgotten.
 func (h *history) after(revision uint64) ([]event, bool) {
-	if revision < h.floor {
+	if revision < h.dropped {
 		return nil, false
 	}
 	kept := h.events[h.head:]

@@ -103,7 +103,7 @@ func (s *watchStream) serve(sendInitial *bool, revision uint64, timeout time.Dur
 			s.fail(err)
 			return nil
 		}
-		snap := s.rq.now(s.selection.namespace, s.selection.matches)
+		snap := s.rq.now(revision, s.selection.namespace, s.selection.matches)
 		if err := s.sendInitial(snap, sendInitial != nil); err != nil {
 			return err
 		}
@@ -136,31 +136,35 @@ func (s *watchStream) follow(after uint64, timeout time.Duration) error {
 	defer marks.Stop()
 	t := s.rq.kind.table
 	ended := t.ended()
+	if floor := t.floor(); after < floor {
+		s.fail(tooOld(after, floor))
+		return nil
+	}
 	var buffer []event
-	for first := true; ; first = false {
+	for marking := false; ; {
 		events, upTo, more, ok := t.changes(after, s.rq.lag, buffer)
 		if !ok {
-			// One that has been too slow just ends, and finds out when it comes back.
-			if first {
-				s.fail(tooOld(after, t.floor()))
-			}
-			return nil
+			return nil // it has been too slow, and finds out when it comes back
 		}
 		if err := s.sendChanges(events); err != nil {
 			return err
 		}
-		if err := s.flush(); err != nil {
-			return err
-		}
 		clear(events)
 		buffer, after = events, max(after, upTo)
-		select {
-		case <-more:
-		case <-marks.C:
+		if marking {
 			if err := s.bookmark(after, false); err != nil {
 				return err
 			}
 			marks.Reset(untilBookmark(deadline))
+			marking = false
+		}
+		if err := s.flush(); err != nil {
+			return err
+		}
+		select {
+		case <-more:
+		case <-marks.C:
+			marking = true // at the newest revision, which other kinds may have brought
 		case <-end.C:
 			return nil
 		case <-s.cutting:
