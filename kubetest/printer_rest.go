@@ -1,6 +1,7 @@
 package kubetest
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -199,10 +200,6 @@ func policyParameter(ref *admissionregistrationv1.ParamRef) string {
 func definitionCells() map[string]func(runtime.Object) []any {
 	return map[string]func(runtime.Object) []any{
 		"customresourcedefinitions": cells(func(o *apiextensionsv1.CustomResourceDefinition) []any {
-			var versions []string
-			for _, v := range o.Spec.Versions {
-				versions = append(versions, v.Name)
-			}
 			established := "False"
 			for _, c := range o.Status.Conditions {
 				if c.Type == apiextensionsv1.Established {
@@ -210,11 +207,26 @@ func definitionCells() map[string]func(runtime.Object) []any {
 				}
 			}
 			return []any{
-				o.Name, string(o.Spec.Scope), strings.Join(versions, ","), o.CreationTimestamp.UTC().Format(time.RFC3339), o.Spec.Group,
+				o.Name, string(o.Spec.Scope), strings.Join(servedVersions(o), ","), o.CreationTimestamp.UTC().Format(time.RFC3339), o.Spec.Group,
 				o.Spec.Names.Kind, strings.Join(o.Spec.Names.ShortNames, ","), established,
 			}
 		}),
 	}
+}
+
+// servedVersions tells which versions are served, and which of them is stored.
+func servedVersions(o *apiextensionsv1.CustomResourceDefinition) []string {
+	var versions []string
+	for _, v := range o.Spec.Versions {
+		switch {
+		case v.Served && v.Storage:
+			versions = append(versions, v.Name+"(storage)")
+		case v.Served:
+			versions = append(versions, v.Name)
+		}
+	}
+	slices.Sort(versions)
+	return versions
 }
 
 func deviceCells() map[string]func(runtime.Object) []any {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,7 +19,7 @@ var masks = []struct {
 	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?`), "TIME"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)? [+-]\d{4}( UTC)?`), "TIME"},
 	{regexp.MustCompile(`(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [+-]\d{4}`), "TIME"},
-	{regexp.MustCompile(`(?i)(resource ?version"?: *)"?\d+"?`), "${1}VERSION"},
+	{regexp.MustCompile(`(?i)(resource ?version\\?"?: *)(\\?")?\d+(\\?")?`), "${1}VERSION"},
 	{regexp.MustCompile(`\b10\.0\.\d+\.\d+\b`), "ADDRESS"},
 	{regexp.MustCompile(`gitCommit: .*`), "gitCommit: COMMIT"},
 	{regexp.MustCompile(`[WIE]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ `), "LOG "},
@@ -31,6 +32,8 @@ var masks = []struct {
 	{regexp.MustCompile(`-{3,}`), "---"},
 }
 
+// masked returns text without what differs from run to run. That includes the order of the
+// things that are wrong with a custom resource: it is the one in which a server goes over a map.
 func masked(text string) string {
 	for _, m := range masks {
 		text = m.pattern.ReplaceAllString(text, m.text)
@@ -39,7 +42,21 @@ func masked(text string) string {
 	for line := range strings.Lines(text) {
 		lines = append(lines, strings.TrimRight(line, " \n"))
 	}
+	sortItems(lines)
 	return strings.Join(lines, "\n")
+}
+
+// sortItems sorts each run of lines that are items of a list.
+func sortItems(lines []string) {
+	isItem := func(line string) bool { return strings.HasPrefix(line, "* ") }
+	for start := 0; start < len(lines); start++ {
+		end := start
+		for end < len(lines) && isItem(lines[end]) {
+			end++
+		}
+		slices.Sort(lines[start:end])
+		start = max(start, end-1)
+	}
 }
 
 // shown is an output as it is compared.
