@@ -11,8 +11,8 @@ SHELL := /bin/bash
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: ## run the WebApp operator against a real API server and tell what happens; KEEP=1 leaves the server up
-	@cd test && go run ./cmd/demo $(if $(KEEP),-keep)
+demo: ## run the WebApp operator and tell what happens; SERVER=real has a real API server, KEEP=1 leaves it up
+	@cd test && go run ./cmd/demo $(if $(SERVER),-server=$(SERVER)) $(if $(KEEP),-keep)
 
 test: ## run every test, against a real API server too (its first build takes some minutes)
 	@set -e; for m in $(filter-out test,$(MODULES)); do [ -f $$m/go.mod ] || continue; echo "go -C $$m test ./..."; go -C $$m test ./...; done

@@ -30,10 +30,12 @@ func await[K any](ctx context.Context, api kube.API[K], ok func(*K) bool) (*K, e
 
 // gone waits until there is no object hello.
 func gone[K any](ctx context.Context, api kube.API[K]) error {
-	if _, found, err := api.Lookup(ctx, name); err != nil || !found {
+	const fields = "metadata.name=" + name
+	list, err := api.List(ctx, &kube.ListOptions{Fields: fields})
+	if err != nil || len(list.Items) == 0 {
 		return err
 	}
-	for event, err := range api.Watch(ctx, &kube.WatchOptions{Fields: "metadata.name=" + name}) {
+	for event, err := range api.Watch(ctx, &kube.WatchOptions{Fields: fields, ResourceVersion: list.ResourceVersion}) {
 		if err != nil {
 			return err
 		}

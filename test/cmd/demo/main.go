@@ -1,6 +1,9 @@
 // Command demo starts a Kubernetes API server, runs the operator of examples/webapp against
 // it, and tells what happens step by step. It ends with "demo: ok", or with the first thing
 // that went wrong and exit status 1.
+//
+// The server is kubetest, which is there at once, or with -server=real a kube-apiserver with
+// etcd, whose first build takes some minutes.
 package main
 
 import (
@@ -15,19 +18,19 @@ import (
 	"time"
 
 	"github.com/go-kube/kube"
-	"github.com/go-kube/kube/test/apiserver"
 )
 
-// limit bounds the whole demo, the first build of the server included.
+// limit bounds the whole demo, the first build of a real server included.
 const limit = 25 * time.Minute
 
 func main() {
+	name := flag.String("server", "kubetest", "the API `server`: kubetest or real")
 	keep := flag.Bool("keep", false, "leave the server up at the end, until interrupted")
 	examples := flag.String("examples", "../examples", "folder of the examples module")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *examples, *keep); err != nil {
+	if err := run(ctx, *name, *examples, *keep); err != nil {
 		fmt.Fprintln(os.Stderr, "demo: failed:", err)
 		os.Exit(1)
 	}
@@ -41,7 +44,7 @@ func (t *teller) say(format string, args ...any) {
 	fmt.Printf("%6.2fs  %s\n", time.Since(t.start).Seconds(), fmt.Sprintf(format, args...))
 }
 
-func run(ctx context.Context, examples string, keep bool) (err error) {
+func run(ctx context.Context, name, examples string, keep bool) (err error) {
 	t := &teller{time.Now()}
 	work, err := os.MkdirTemp("", "kube-demo-")
 	if err != nil {
@@ -56,8 +59,7 @@ func run(ctx context.Context, examples string, keep bool) (err error) {
 	if err := buildOperator(bounded, examples, binary); err != nil {
 		return err
 	}
-	t.say("starting kube-apiserver 1.37 with etcd on loopback")
-	server, err := apiserver.Start(bounded, &apiserver.Options{Logf: t.say})
+	server, err := startServer(bounded, name, work, t)
 	if err != nil {
 		return err
 	}
@@ -75,6 +77,7 @@ func run(ctx context.Context, examples string, keep bool) (err error) {
 	}
 	defer client.Close()
 	d := newDemo(t, client, &operator{binary: binary, kubeconfig: server.Kubeconfig()})
+	_, d.collects = server.(*memoryServer)
 	err = d.play(bounded)
 	if keep && err == nil {
 		leaveUp(ctx, server)
@@ -83,7 +86,7 @@ func run(ctx context.Context, examples string, keep bool) (err error) {
 }
 
 // leaveUp waits for the user, who works with the server meanwhile.
-func leaveUp(ctx context.Context, server *apiserver.Server) {
+func leaveUp(ctx context.Context, server server) {
 	fmt.Printf("\nThe server stays up until you press ctrl-C. In another terminal:\n\n    export KUBECONFIG=%s\n    kubectl get webapps -A\n\n", server.Kubeconfig())
 	<-ctx.Done()
 }

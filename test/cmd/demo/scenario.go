@@ -39,6 +39,7 @@ type demo struct {
 	apps        kube.API[webApp]
 	deployments kube.API[appsv1.Deployment]
 	operator    *operator
+	collects    bool      // whether the server removes what a deleted object owned
 	uid         types.UID // of the Deployment, which must never change
 }
 
@@ -252,6 +253,19 @@ func (d *demo) converged(ctx context.Context) error {
 	return nil
 }
 
+// collected waits for the garbage collector, where there is one.
+func (d *demo) collected(ctx context.Context) error {
+	if !d.collects {
+		d.say("the WebApp is gone (its Deployment is left to the garbage collector, which does not run here)")
+		return nil
+	}
+	if err := gone(ctx, d.deployments); err != nil {
+		return err
+	}
+	d.say("the WebApp is gone, and its Deployment with it")
+	return nil
+}
+
 func (d *demo) delete(ctx context.Context) error {
 	d.say("deleting WebApp hello")
 	if err := d.apps.Delete(ctx, name, nil); err != nil {
@@ -265,7 +279,9 @@ func (d *demo) delete(ctx context.Context) error {
 	if err := gone(ctx, d.apps); err != nil {
 		return err
 	}
-	d.say("the WebApp is gone (its Deployment is left to the garbage collector, which does not run here)")
+	if err := d.collected(ctx); err != nil {
+		return err
+	}
 	took, err := d.operator.stop()
 	if err != nil {
 		return err
