@@ -43,7 +43,7 @@ func (m *marking) usesOf(texts []string, at string, about subject) (uses []use) 
 			uses = append(uses, u)
 		}
 	}
-	slices.SortStableFunc(uses, func(a, b use) int { return a.rank - b.rank })
+	sortByRank(uses)
 	return uses
 }
 
