@@ -7,15 +7,28 @@
 //	package quota
 //
 //	import (
+//		"context"
 //		"testing"
 //		"testing/synctest"
 //		"time"
 //
+//		"github.com/go-kube/kube"
 //		"github.com/go-kube/kube/k8s/core"
 //		"github.com/go-kube/kube/kubetest"
+//		"github.com/go-kube/kube/runtime/controller"
 //		corev1 "k8s.io/api/core/v1"
+//		"k8s.io/apimachinery/pkg/api/resource"
 //		metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 //	)
+//
+//	func newController(client *kube.Client) *controller.Controller[corev1.Namespace] {
+//		limit := corev1.ResourceList{corev1.ResourcePods: resource.MustParse("20")}
+//		return controller.New(client.All(core.Namespaces), func(ctx context.Context, ns *corev1.Namespace) (controller.Action, error) {
+//			quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "default"}, Spec: corev1.ResourceQuotaSpec{Hard: limit}}
+//			_, err := client.Namespaced(core.ResourceQuotas, ns.Name).Apply(ctx, quota, "quota-operator", nil)
+//			return controller.Await(), err
+//		}, nil)
+//	}
 //
 //	func TestQuota(t *testing.T) {
 //		synctest.Test(t, func(t *testing.T) {
