@@ -122,7 +122,11 @@ func completed(code string) string {
 		return code
 	}
 	if !regexp.MustCompile(`(?m)^(func|type|var) `).MatchString(code) {
-		code = "func shown(ctx context.Context, client *kube.Client) error {\n" + code + "\nreturn nil\n}\n"
+		end := "\nreturn nil\n}\n"
+		if lines := strings.Split(strings.TrimSpace(code), "\n"); strings.HasPrefix(lines[len(lines)-1], "return ") {
+			end = "}\n"
+		}
+		code = "func shown(ctx context.Context, client *kube.Client) error {\n" + code + end
 	}
 	if !strings.Contains(code, "func main()") {
 		code += "\nfunc main() {}\n"
