@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json/v2"
 	"fmt"
 	"io"
@@ -62,13 +63,22 @@ func (r *result) add(server string, spec *specReport) {
 	if spec.LeafNodeType != "It" {
 		name = spec.LeafNodeType
 	}
+	name = r.unused(server, name)
 	if r.specs[name] == nil {
 		r.specs[name] = map[string]outcome{}
 	}
-	if had, ok := r.specs[name][server]; ok && !had.passed() {
-		return // one of several specs of a name has failed
-	}
 	r.specs[name][server] = outcome{spec.State, spec.Failure.Message}
+}
+
+// unused returns name, with a number behind it if an earlier spec of the server has it.
+func (r *result) unused(server, name string) string {
+	unused := name
+	for n := 2; ; n++ {
+		if _, used := r.specs[unused][server]; !used {
+			return unused
+		}
+		unused = fmt.Sprintf("%s (%d)", name, n)
+	}
 }
 
 // passed counts the specs that passed against a server, and all of them.
@@ -111,6 +121,22 @@ func printTable(out io.Writer, results []*result) {
 			fmt.Fprintf(w, "\t%d of %d", passed, all)
 		}
 		fmt.Fprintf(w, "\t%d\n", len(r.differences()))
+	}
+	w.Flush()
+}
+
+// printSpecs prints a line per spec.
+func printSpecs(out io.Writer, results []*result) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	columns := servers(results)
+	fmt.Fprintf(w, "%s\tspec\n", strings.Join(columns, "\t"))
+	for _, r := range results {
+		for _, name := range slices.Sorted(maps.Keys(r.specs)) {
+			for _, server := range columns {
+				fmt.Fprintf(w, "%s\t", cmp.Or(r.specs[name][server].State, "-"))
+			}
+			fmt.Fprintf(w, "pkg/%s: %s\n", r.suite.name, name)
+		}
 	}
 	w.Flush()
 }

@@ -14,5 +14,6 @@ import (
 	_ "sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	_ "sigs.k8s.io/controller-runtime/pkg/envtest"
 	_ "sigs.k8s.io/controller-runtime/pkg/handler"
+	_ "sigs.k8s.io/controller-runtime/pkg/manager"
 	_ "sigs.k8s.io/controller-runtime/pkg/source"
 )
