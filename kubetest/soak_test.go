@@ -1,17 +1,20 @@
 package kubetest_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	diff "github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -20,7 +23,7 @@ import (
 	"github.com/go-kube/kube/resource"
 )
 
-var soakTime = flag.Duration("soak", time.Second, "how long TestSoak goes on")
+var soakTime = flag.Duration("soak", 2*time.Second, "how long TestSoak goes on")
 
 // soakKinds are the kinds that the clients of the soak write.
 var soakKinds = []resource.DynamicKind{
@@ -30,6 +33,9 @@ var soakKinds = []resource.DynamicKind{
 	resource.Dynamic(resource.Info{Group: "coordination.k8s.io", Version: "v1", Kind: "Lease"}, resource.NamespaceScoped),
 	resource.Dynamic(resource.Info{Version: "v1", Kind: "Node"}, resource.ClusterScoped),
 }
+
+// theLast is the object that is made when everything else has happened.
+const theLast = "the-last"
 
 // write is one change that a client has made.
 type write struct {
@@ -42,6 +48,8 @@ type write struct {
 type soak struct {
 	t      *testing.T
 	server *kubetest.Server
+
+	marks atomic.Int64 // how many marks were applied
 
 	mu         sync.Mutex
 	writes     map[write]string  // what the write was
@@ -85,58 +93,108 @@ func (s *soak) client(ctx context.Context, rnd *rand.Rand) error {
 	return nil
 }
 
+// step does one thing. That somebody else was faster is no failure.
 func (s *soak) step(ctx context.Context, kind resource.DynamicKind, name string, choice int) error {
-	api := s.api(kind)
+	var err error
 	switch choice {
 	case 0, 1:
-		obj := &unstructured.Unstructured{}
-		obj.SetGroupVersionKind(kind.Descriptor().GroupVersionKind())
-		obj.SetName(name)
-		obj.SetAnnotations(map[string]string{"n": "0"})
-		created, err := api.Create(ctx, obj, nil)
-		if errors.Is(err, kube.ErrAlreadyExists) {
-			return nil
-		}
-		if err == nil {
-			s.note(kind, "create", created)
-		}
-		return err
+		err = s.create(ctx, kind, name)
 	case 2:
-		err := api.Delete(ctx, name, nil)
-		if errors.Is(err, kube.ErrNotFound) {
-			return nil
-		}
-		return err
+		err = s.api(kind).Delete(ctx, name, nil)
 	case 3:
-		_, err := api.List(ctx, &kube.ListOptions{Limit: 3})
-		return err
+		err = s.api(kind).DeleteCollection(ctx, &kube.ListOptions{Fields: "metadata.name=" + name}, nil)
 	case 4:
-		_, _, err := api.Lookup(ctx, name)
-		return err
+		err = s.list(ctx, kind)
+	case 5:
+		err = s.apply(ctx, kind, name)
+	case 6, 7:
+		err = s.increment(ctx, kind, name, s.patch)
+	default:
+		err = s.increment(ctx, kind, name, s.replace)
 	}
-	return s.increment(ctx, kind, name)
+	if errors.Is(err, kube.ErrAlreadyExists) || errors.Is(err, kube.ErrConflict) || errors.Is(err, kube.ErrNotFound) {
+		return nil
+	}
+	return err
 }
 
-// increment raises the counter of an object by an update of what it was.
-func (s *soak) increment(ctx context.Context, kind resource.DynamicKind, name string) error {
-	api := s.api(kind)
-	obj, ok, err := api.Lookup(ctx, name)
-	if err != nil || !ok {
-		return err
+// named returns an object with the annotation key.
+func named(kind resource.DynamicKind, name, key, value string) *unstructured.Unstructured {
+	obj := &unstructured.Unstructured{}
+	obj.SetGroupVersionKind(kind.Descriptor().GroupVersionKind())
+	obj.SetName(name)
+	obj.SetAnnotations(map[string]string{key: value})
+	return obj
+}
+
+func (s *soak) create(ctx context.Context, kind resource.DynamicKind, name string) error {
+	created, err := s.api(kind).Create(ctx, named(kind, name, "n", "0"), nil)
+	if err == nil {
+		s.note(kind, "create", created)
 	}
-	n, err := strconv.Atoi(obj.GetAnnotations()["n"])
+	return err
+}
+
+// list checks that a list has nothing newer than itself.
+func (s *soak) list(ctx context.Context, kind resource.DynamicKind) error {
+	list, err := s.api(kind).List(ctx, &kube.ListOptions{Limit: 3})
 	if err != nil {
 		return err
 	}
-	obj.SetAnnotations(map[string]string{"n": strconv.Itoa(n + 1)})
-	updated, err := api.Replace(ctx, obj, nil)
-	if errors.Is(err, kube.ErrConflict) || errors.Is(err, kube.ErrNotFound) {
-		return nil
+	at, err := strconv.ParseUint(list.ResourceVersion, 10, 64)
+	if err != nil {
+		return err
 	}
+	for _, obj := range list.Items {
+		if v, err := strconv.ParseUint(obj.GetResourceVersion(), 10, 64); err != nil || v > at {
+			s.t.Errorf("a list of %s at %d has %s at %s", kind.Descriptor().Plural, at, obj.GetName(), obj.GetResourceVersion())
+		}
+	}
+	return nil
+}
+
+// apply has the server change an object that it creates if need be, each time to something new.
+func (s *soak) apply(ctx context.Context, kind resource.DynamicKind, name string) error {
+	mark := strconv.FormatInt(s.marks.Add(1), 10)
+	applied, err := s.api(kind).Apply(ctx, named(kind, name, "mark", mark), "soak", nil)
+	if err == nil {
+		s.note(kind, "apply", applied)
+	}
+	return err
+}
+
+// increment raises the counter of an object by a write that only succeeds on what was read.
+func (s *soak) increment(ctx context.Context, kind resource.DynamicKind, name string,
+	write func(ctx context.Context, kind resource.DynamicKind, obj *unstructured.Unstructured, n string) (*unstructured.Unstructured, error)) error {
+	obj, ok, err := s.api(kind).Lookup(ctx, name)
+	if err != nil || !ok {
+		return err
+	}
+	n, err := strconv.Atoi(counter(obj))
+	if err != nil {
+		return err
+	}
+	updated, err := write(ctx, kind, obj, strconv.Itoa(n+1))
 	if err == nil {
 		s.note(kind, "increment", updated)
 	}
 	return err
+}
+
+// counter returns the counter of an object. One that was made by an apply has none at first.
+func counter(obj *unstructured.Unstructured) string { return cmp.Or(obj.GetAnnotations()["n"], "0") }
+
+func (s *soak) replace(ctx context.Context, kind resource.DynamicKind, obj *unstructured.Unstructured, n string) (*unstructured.Unstructured, error) {
+	annotations := obj.GetAnnotations()
+	annotations["n"] = n
+	obj.SetAnnotations(annotations)
+	return s.api(kind).Replace(ctx, obj, nil)
+}
+
+func (s *soak) patch(ctx context.Context, kind resource.DynamicKind, obj *unstructured.Unstructured, n string) (*unstructured.Unstructured, error) {
+	return s.api(kind).Patch(ctx, obj.GetName(), kube.MergePatch(map[string]any{"metadata": map[string]any{
+		"resourceVersion": obj.GetResourceVersion(), "uid": obj.GetUID(), "annotations": map[string]any{"n": n},
+	}}), nil)
 }
 
 // seen is one event of a watch.
@@ -148,8 +206,8 @@ type seen struct {
 	Counter string
 }
 
-// watch collects the events of a kind until done ends, and what has happened until then has come.
-func (s *soak) watch(ctx context.Context, kind resource.DynamicKind, from string, last func() string) ([]seen, error) {
+// watch collects the events of a kind up to that of its last object.
+func (s *soak) watch(ctx context.Context, kind resource.DynamicKind, from string) ([]seen, error) {
 	var events []seen
 	for ev, err := range s.api(kind).Watch(ctx, &kube.WatchOptions{ResourceVersion: from}) {
 		if err != nil {
@@ -166,8 +224,8 @@ func (s *soak) watch(ctx context.Context, kind resource.DynamicKind, from string
 		if err != nil {
 			return events, err
 		}
-		events = append(events, seen{ev.Type.String(), obj.GetName(), obj.GetUID(), version, obj.GetAnnotations()["n"]})
-		if obj.GetName() == last() {
+		events = append(events, seen{ev.Type.String(), obj.GetName(), obj.GetUID(), version, counter(obj)})
+		if obj.GetName() == theLast {
 			return events, nil
 		}
 	}
@@ -189,7 +247,7 @@ func TestSoak(t *testing.T) {
 		}
 		for j := range watchers {
 			watching.Go(func() {
-				events, err := s.watch(t.Context(), kind, list.ResourceVersion, func() string { return "the-last" })
+				events, err := s.watch(t.Context(), kind, list.ResourceVersion)
 				if err != nil {
 					t.Errorf("watch %s: %v", kind.Descriptor().Plural, err)
 				}
@@ -208,18 +266,15 @@ func TestSoak(t *testing.T) {
 	}
 	working.Wait()
 	for _, kind := range soakKinds {
-		obj := &unstructured.Unstructured{}
-		obj.SetGroupVersionKind(kind.Descriptor().GroupVersionKind())
-		obj.SetName("the-last")
-		if _, err := s.api(kind).Create(t.Context(), obj, nil); err != nil {
+		if _, err := s.api(kind).Create(t.Context(), named(kind, theLast, "n", "0"), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
 	watching.Wait()
 	for i, kind := range soakKinds {
 		for j := 1; j < watchers; j++ {
-			if diff := cmp.Diff(histories[i][0], histories[i][j]); diff != "" {
-				t.Errorf("two watches of %s saw different things:\n%s", kind.Descriptor().Plural, diff)
+			if !slices.Equal(histories[i][0], histories[i][j]) {
+				t.Errorf("two watches of %s saw different things:\n%s", kind.Descriptor().Plural, diff.Diff(histories[i][0], histories[i][j]))
 			}
 		}
 		s.check(kind, histories[i][0])
@@ -251,7 +306,7 @@ func (s *soak) check(kind resource.DynamicKind, history []seen) {
 		}
 		if _, ok := s.writes[write{plural, ev.UID, ev.Version}]; ok {
 			told++
-		} else if ev.Name != "the-last" {
+		} else if ev.Name != theLast {
 			s.t.Errorf("%s: nobody made %+v", plural, ev)
 		}
 	}
@@ -280,7 +335,7 @@ func (s *soak) checkNow(kind resource.DynamicKind, now map[string]seen) {
 		if !ok || ev.UID != obj.GetUID() || strconv.FormatUint(ev.Version, 10) != obj.GetResourceVersion() {
 			s.t.Errorf("%s: there is %s at %s, and the last event was %+v", kind.Descriptor().Plural, obj.GetName(), obj.GetResourceVersion(), ev)
 		}
-		if n := obj.GetAnnotations()["n"]; obj.GetName() != "the-last" && n != strconv.Itoa(s.increments[obj.GetUID()]) {
+		if n := counter(obj); n != strconv.Itoa(s.increments[obj.GetUID()]) {
 			s.t.Errorf("%s: %s has counter %s, and was raised %d times", kind.Descriptor().Plural, obj.GetName(), n, s.increments[obj.GetUID()])
 		}
 		delete(now, obj.GetName())
