@@ -120,7 +120,7 @@ func lock(ctx context.Context, path string, logf func(string, ...any)) (unlock f
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
 	if !locked {
-		logf("waiting for another process that builds kube-apiserver %s", Version)
+		logf("waiting for another process that builds %s", strings.TrimSuffix(filepath.Base(path), ".lock"))
 		if _, err := l.TryLockContext(ctx, 200*time.Millisecond); err != nil {
 			return nil, fmt.Errorf("lock %s: %w", path, err)
 		}

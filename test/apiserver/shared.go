@@ -53,9 +53,12 @@ func openShared(ctx context.Context) (*Server, error) {
 	return Start(ctx, nil)
 }
 
-// Main runs the tests of a package, stops the server that [Shared] started, if any, and exits.
-// It is the body of TestMain.
-func Main(m *testing.M) {
+// Main is [Run], and exits. It is the body of TestMain.
+func Main(m *testing.M) { os.Exit(Run(m)) }
+
+// Run runs the tests of a package, stops the server that [Shared] started, if any, and returns
+// the exit code.
+func Run(m *testing.M) int {
 	code := m.Run()
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
@@ -65,7 +68,7 @@ func Main(m *testing.M) {
 			code = max(code, 1)
 		}
 	}
-	os.Exit(code)
+	return code
 }
 
 // NewNamespace makes a namespace named after the test, and returns its name. It stays: nothing
