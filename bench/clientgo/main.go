@@ -19,6 +19,10 @@ func main() {
 	switch args.Scenario {
 	case "cache", "relist":
 		runCache(args, meter, newInformer(args, config))
+	case "read":
+		runRead(args, meter, newInformer(args, config))
+	case "unary":
+		runUnary(args, meter, newClientset(config))
 	default:
 		panic("client-go has no scenario " + args.Scenario)
 	}

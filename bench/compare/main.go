@@ -1,10 +1,11 @@
 // Command compare measures kube beside client-go, controller-runtime and kube-rs: the same work
 // against the same server, on the same machine, in the same run. It builds a program for each,
-// runs them by turns, and prints a table of medians, ratios and spreads.
+// runs them by turns, and prints tables of medians and ratios.
 //
-//	go run ./compare          the quick run, some minutes
-//	go run ./compare -full    every scenario, at every size
-//	go run ./compare -check   fails when a target is missed by more than 10 %
+//	go run ./compare           the quick run, some minutes
+//	go run ./compare -full     every scenario, at every size; writes docs/performance.md
+//	go run ./compare -check    fails when a target is missed by more than 10 %
+//	go run ./compare -report   tables, plots and documents again, from the results of -full
 //
 // What is compared are processor seconds and memory. Processor seconds depend on the machine
 // and on what else runs there, ratios hardly: the programs take turns, so that all of them see
@@ -24,32 +25,38 @@ import (
 
 // settings are the flags.
 type settings struct {
-	full, check, profile, micro bool
-	repeat                      int
-	only                        *regexp.Regexp
-	results                     string
+	full, check, report, profile bool
+	repeat                       int
+	only                         *regexp.Regexp
+	results                      string // folder
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, parse()); err != nil {
+	s, err := parse(os.Args[1:])
+	if err == nil {
+		err = run(ctx, s)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "compare:", err)
 		os.Exit(1)
 	}
 }
 
-func parse() settings {
-	var s settings
-	flag.BoolVar(&s.full, "full", false, "run every scenario at every size")
-	flag.BoolVar(&s.check, "check", false, "fail when a target is missed by more than 10 %")
-	flag.BoolVar(&s.profile, "profile", false, "leave CPU and heap profiles of kube beside the results")
-	flag.BoolVar(&s.micro, "micro", true, "run the benchmarks of the packages too")
-	flag.IntVar(&s.repeat, "repeat", 0, "how often each program runs; 0 is 3, or 5 with -full")
-	flag.StringVar(&s.results, "results", "", "folder for results; empty is results, or results/quick without -full")
-	only := flag.String("only", "", "run only scenarios whose name matches this regular expression")
-	flag.Parse()
-	s.only = regexp.MustCompile(*only)
+func parse(args []string) (s settings, err error) {
+	flags := flag.NewFlagSet("compare", flag.ExitOnError)
+	flags.BoolVar(&s.full, "full", false, "run every scenario at every size")
+	flags.BoolVar(&s.check, "check", false, "fail when a target is missed by more than 10 %")
+	flags.BoolVar(&s.report, "report", false, "measure nothing: write tables, plots and documents from the results of -full")
+	flags.BoolVar(&s.profile, "profile", false, "leave CPU and heap profiles of kube beside the results")
+	flags.IntVar(&s.repeat, "repeat", 0, "how often each program runs; 0 is 3, or 5 with -full")
+	flags.StringVar(&s.results, "results", "", "folder for results; empty is results, or results/quick without -full")
+	only := flags.String("only", "", "run only scenarios whose name matches this regular expression")
+	if err := flags.Parse(args); err != nil {
+		return s, err
+	}
+	s.full = s.full || s.report
 	if s.repeat == 0 {
 		s.repeat = 3
 		if s.full {
@@ -62,38 +69,53 @@ func parse() settings {
 			s.results = filepath.Join("results", "quick")
 		}
 	}
-	return s
+	s.only, err = regexp.Compile(*only)
+	return s, err
 }
 
 func run(ctx context.Context, s settings) error {
 	if err := os.MkdirAll(s.results, 0o755); err != nil {
 		return err
 	}
-	if s.micro && s.only.MatchString("micro") {
-		if err := runMicro(ctx, os.Stdout, s); err != nil {
+	all, err := results(ctx, s)
+	if err != nil {
+		return err
+	}
+	if s.full && s.only.String() == "" {
+		if err := writeDocuments(all); err != nil {
 			return err
 		}
 	}
-	bin, err := os.MkdirTemp("", "kube-bench-")
-	if err != nil {
-		return err
+	return judge(os.Stdout, s, all)
+}
+
+// results measures all scenarios, or reads what was measured.
+func results(ctx context.Context, s settings) (all []*result, err error) {
+	lab := &lab{settings: s}
+	if !s.report {
+		if lab, err = newLab(ctx, s); err != nil {
+			return nil, err
+		}
+		defer lab.close()
 	}
-	defer os.RemoveAll(bin)
-	programs, err := buildPrograms(ctx, bin)
-	if err != nil {
-		return err
-	}
-	var all []*result
-	for _, scenario := range scenarios(s.full) {
-		if !s.only.MatchString(scenario.Name) {
+	for _, sc := range scenarios(s.full) {
+		if !s.only.MatchString(sc.Name) {
 			continue
 		}
-		r, err := measureScenario(ctx, s, programs, scenario)
-		if err != nil {
-			return fmt.Errorf("%s: %w", scenario.Name, err)
+		var r *result
+		if s.report {
+			r, err = readResult(s.results, sc)
+		} else {
+			r, err = lab.measure(ctx, sc)
 		}
-		fmt.Printf("\n%s\n%s", r.Title, table(r.lines()))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", sc.Name, err)
+		}
+		fmt.Printf("\n%s\n\n%s", sc.Title, r.table())
+		if err := r.writePlot(s.results); err != nil {
+			return nil, err
+		}
 		all = append(all, r)
 	}
-	return judge(os.Stdout, s, all)
+	return all, nil
 }

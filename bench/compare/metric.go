@@ -9,12 +9,18 @@ import (
 
 // The metrics of a phase.
 const (
-	cpu     = "CPU"
-	count   = "count"
-	wall    = "wall clock"
-	peak    = "peak memory"
-	settled = "settled memory"
-	allocs  = "allocations per object"
+	cpu       = "CPU"
+	cpuEach   = "CPU each"
+	perSecond = "per CPU second"
+	wall      = "wall clock"
+	peak      = "peak memory"
+	settled   = "memory afterwards"
+	size      = "size"
+	allocs    = "allocations each"
+	bytesEach = "bytes allocated each"
+	count     = "number"
+	p50       = "median"
+	p99       = "99th percentile"
 )
 
 // of returns a metric of a phase.
@@ -22,8 +28,10 @@ func of(metric string, p measure.Phase) float64 {
 	switch metric {
 	case cpu:
 		return p.User + p.System
-	case count:
-		return float64(p.Count)
+	case cpuEach:
+		return (p.User + p.System) / float64(p.Count)
+	case perSecond:
+		return float64(p.Count) / (p.User + p.System)
 	case wall:
 		return p.Wall
 	case peak:
@@ -32,6 +40,14 @@ func of(metric string, p measure.Phase) float64 {
 		return float64(p.Settled)
 	case allocs:
 		return float64(p.Allocs) / float64(p.Count)
+	case bytesEach:
+		return float64(p.Allocated) / float64(p.Count)
+	case count, size:
+		return float64(p.Count)
+	case p50:
+		return p.P50
+	case p99:
+		return p.P99
 	default:
 		panic("no metric " + metric)
 	}
@@ -42,17 +58,22 @@ func human(metric string, v float64) string {
 	switch metric {
 	case peak, settled:
 		return fmt.Sprintf("%.0f MiB", v/(1<<20))
+	case size:
+		return fmt.Sprintf("%.1f MB", v/1e6)
 	case allocs:
 		return fmt.Sprintf("%.1f", v)
-	case count:
+	case count, perSecond, bytesEach:
 		return fmt.Sprintf("%.0f", v)
 	default:
-		return seconds(v)
+		return duration(v)
 	}
 }
 
-func seconds(v float64) string {
+// duration writes seconds in a unit of their size.
+func duration(v float64) string {
 	switch {
+	case v < 1e-6:
+		return fmt.Sprintf("%.0f ns", v*1e9)
 	case v < 1e-3:
 		return fmt.Sprintf("%.1f µs", v*1e6)
 	case v < 0.1:
@@ -60,22 +81,6 @@ func seconds(v float64) string {
 	default:
 		return fmt.Sprintf("%.2f s", v)
 	}
-}
-
-// values returns a metric of each run of a client.
-func (r *result) values(client, variant string, w row) []float64 {
-	var values []float64
-	for _, s := range r.Samples {
-		if s.Client != client || s.Variant != variant {
-			continue
-		}
-		for _, p := range s.Phases {
-			if p.Phase == w.phase {
-				values = append(values, of(w.metric, p))
-			}
-		}
-	}
-	return values
 }
 
 // median returns the middle of values; of an even number the mean of the middle two.
@@ -88,21 +93,30 @@ func median(values []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// ratio is how ours compares with a peer: that of the medians, and the smallest and largest of
+// ratio is how kube compares with a peer: that of the medians, and the smallest and largest of
 // runs that followed one another.
 type ratio struct{ median, low, high float64 }
 
 func ratioOf(mine, theirs []float64) ratio {
-	if len(mine) == 0 || len(theirs) == 0 {
+	if len(mine) == 0 || len(theirs) == 0 || median(theirs) == 0 {
 		return ratio{}
 	}
 	q := ratio{median: median(mine) / median(theirs)}
 	var each []float64
 	for i := range min(len(mine), len(theirs)) {
-		each = append(each, mine[i]/theirs[i])
+		if theirs[i] != 0 {
+			each = append(each, mine[i]/theirs[i])
+		}
 	}
 	q.low, q.high = slices.Min(each), slices.Max(each)
 	return q
 }
 
-func (q ratio) String() string { return fmt.Sprintf("%.2f (%.2f-%.2f)", q.median, q.low, q.high) }
+// String writes the ratio, with its spread where there is one.
+func (q ratio) String() string {
+	low, middle, high := fmt.Sprintf("%.2f", q.low), fmt.Sprintf("%.2f", q.median), fmt.Sprintf("%.2f", q.high)
+	if low == high {
+		return middle
+	}
+	return middle + " (" + low + "-" + high + ")"
+}

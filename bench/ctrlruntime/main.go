@@ -20,20 +20,31 @@ func main() {
 	args := measure.Parse()
 	meter := measure.NewMeter(args)
 	ctrl.SetLogger(logr.Discard())
-	manager := newManager(args)
 	switch args.Scenario {
 	case "reconcile":
-		runReconcile(args, meter, manager)
+		runReconcile(args, meter, newManager(args))
+	case "read":
+		runRead(args, meter, newManager(args))
+	case "unary":
+		runUnary(args, meter)
 	default:
 		panic("controller-runtime has no scenario " + args.Scenario)
 	}
 }
 
+// newConfig leaves the choice of the format to controller-runtime, which takes protobuf for
+// built-in kinds, unless it is to be JSON.
+func newConfig(args measure.Args) *rest.Config {
+	config := &rest.Config{Host: args.Server, QPS: -1}
+	if args.Format == "json" {
+		config.ContentType, config.AcceptContentTypes = args.MediaType(), args.MediaType()
+	}
+	return config
+}
+
 func newManager(args measure.Args) ctrl.Manager {
-	config := &rest.Config{Host: args.Server, QPS: -1, ContentConfig: rest.ContentConfig{
-		ContentType: args.MediaType(), AcceptContentTypes: args.MediaType(),
-	}}
-	manager, err := ctrl.NewManager(config, ctrl.Options{
+	manager, err := ctrl.NewManager(newConfig(args), ctrl.Options{
+		Scheme:  newScheme(),
 		Metrics: metricsserver.Options{BindAddress: "0"},
 		Cache:   cache.Options{DefaultTransform: cache.TransformStripManagedFields(), DefaultUnsafeDisableDeepCopy: new(true)},
 	})

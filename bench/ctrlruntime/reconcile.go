@@ -5,13 +5,26 @@ import (
 	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/go-kube/kube/bench/internal/measure"
+	"github.com/go-kube/kube/bench/internal/webapp"
 )
+
+// newScheme knows the built-in kinds and the custom resource.
+func newScheme() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	measure.Check(clientgoscheme.AddToScheme(scheme))
+	scheme.AddKnownTypes(webapp.GroupVersion, &webapp.WebApp{}, &webapp.List{})
+	metav1.AddToGroupVersion(scheme, webapp.GroupVersion)
+	return scheme
+}
 
 // newObject returns an empty object of a kind.
 func newObject(kind string) client.Object {
@@ -20,6 +33,8 @@ func newObject(kind string) client.Object {
 		return &corev1.Pod{}
 	case "secrets":
 		return &corev1.Secret{}
+	case "webapps":
+		return &webapp.WebApp{}
 	default:
 		panic("no kind " + kind)
 	}
@@ -28,6 +43,7 @@ func newObject(kind string) client.Object {
 func runReconcile(args measure.Args, meter *measure.Meter, manager ctrl.Manager) {
 	reader := manager.GetClient()
 	var count atomic.Int64
+	var latencies measure.Latencies
 	all, done := make(chan struct{}), make(chan struct{})
 	err := ctrl.NewControllerManagedBy(manager).For(newObject(args.Kind)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: args.Workers}).
@@ -35,6 +51,9 @@ func runReconcile(args measure.Args, meter *measure.Meter, manager ctrl.Manager)
 			obj := newObject(args.Kind)
 			if err := reader.Get(ctx, request.NamespacedName, obj); err != nil {
 				return reconcile.Result{}, client.IgnoreNotFound(err)
+			}
+			if args.Rate > 0 {
+				latencies.AddSince(obj.GetAnnotations())
 			}
 			if args.Reconciled(count.Add(1)) {
 				close(all)
@@ -50,5 +69,5 @@ func runReconcile(args measure.Args, meter *measure.Meter, manager ctrl.Manager)
 	meter.End("start", count.Load(), nil)
 	args.StartEvents()
 	<-done
-	meter.End("events", count.Load()-int64(args.Objects), nil)
+	meter.End("events", count.Load()-int64(args.Objects), &latencies)
 }

@@ -7,9 +7,12 @@ import (
 
 	"github.com/go-kube/kube"
 	"github.com/go-kube/kube/bench/internal/measure"
+	"github.com/go-kube/kube/bench/internal/webapp"
 	"github.com/go-kube/kube/k8s/core"
 	"github.com/go-kube/kube/resource"
 )
+
+var webApps = resource.DefineNamespaced[webapp.WebApp](resource.Info{Group: "example.com", Version: "v1", Kind: "WebApp"})
 
 // jsonPods and jsonSecrets are what built-in kinds would be if they had no protobuf.
 var (
@@ -22,6 +25,10 @@ func main() {
 	meter := measure.NewMeter(args)
 	client, err := kube.NewClient(&kube.Config{Server: args.Server})
 	measure.Check(err)
+	if args.Scenario == "unary" {
+		runUnary(args, meter, client)
+		return
+	}
 	switch args.Kind + " " + args.Format {
 	case "pods protobuf":
 		run(args, meter, client.All(core.Pods))
@@ -31,6 +38,8 @@ func main() {
 		run(args, meter, client.All(core.Secrets))
 	case "secrets json":
 		run(args, meter, client.All(jsonSecrets))
+	case "webapps json":
+		run(args, meter, client.All(webApps))
 	default:
 		panic("no kind " + args.Kind + " as " + args.Format)
 	}
@@ -43,6 +52,8 @@ func run[K any, P resource.ObjectPtr[K]](args measure.Args, meter *measure.Meter
 		runCache(args, meter, api)
 	case "reconcile":
 		runReconcile[K, P](args, meter, api)
+	case "read":
+		runRead[K, P](args, meter, api)
 	default:
 		panic("no scenario " + args.Scenario)
 	}

@@ -12,8 +12,12 @@ import (
 
 func runReconcile[K any, P resource.ObjectPtr[K]](args measure.Args, meter *measure.Meter, api kube.API[K]) {
 	var count atomic.Int64
+	var latencies measure.Latencies
 	all, done := make(chan struct{}), make(chan struct{})
 	ctl := controller.New(api, func(_ context.Context, obj *K) (controller.Action, error) {
+		if args.Rate > 0 {
+			latencies.AddSince(P(obj).GetAnnotations())
+		}
 		if args.Reconciled(count.Add(1)) {
 			close(all)
 		}
@@ -27,5 +31,5 @@ func runReconcile[K any, P resource.ObjectPtr[K]](args measure.Args, meter *meas
 	meter.End("start", count.Load(), nil)
 	args.StartEvents()
 	<-done
-	meter.End("events", count.Load()-int64(args.Objects), nil)
+	meter.End("events", count.Load()-int64(args.Objects), &latencies)
 }

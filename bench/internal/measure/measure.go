@@ -13,6 +13,7 @@ import (
 	"runtime/debug"
 	"runtime/pprof"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -196,14 +197,38 @@ func (m *Meter) endProfile(phase string) {
 	Check(heap.Close())
 }
 
+// Calls calls f args.Events times, with one pod of the replay server after another. Eight calls
+// are under way at a time.
+func (a Args) Calls(f func(i int, namespace, name string) error) {
+	const atATime = 8
+	var all sync.WaitGroup
+	for first := range atATime {
+		all.Go(func() {
+			for i := first; i < a.Events; i += atATime {
+				n := i % a.Objects
+				Check(f(i, fmt.Sprintf("team-%d", n%50), fmt.Sprintf("web-6d4cf56db6-%05d", n)))
+			}
+		})
+	}
+	all.Wait()
+}
+
+// CallLabels are what call number i applies.
+func CallLabels(i int) map[string]string { return map[string]string{"bench": strconv.Itoa(i)} }
+
 // Latencies gathers how long things took. It is safe for concurrent use.
 type Latencies struct {
 	mu  sync.Mutex
 	all []time.Duration
 }
 
-// Add adds one.
-func (l *Latencies) Add(d time.Duration) {
+// AddSince adds the time since an event was sent, as the annotations of its object say.
+func (l *Latencies) AddSince(annotations map[string]string) {
+	sent, err := strconv.ParseInt(annotations[AtAnnotation], 10, 64)
+	if err != nil {
+		return // it is not from an event
+	}
+	d := time.Duration(time.Now().UnixNano() - sent)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.all = append(l.all, d)

@@ -10,7 +10,7 @@ import (
 
 // discovery serves what REST mappers ask for.
 func (s *Server) discovery() {
-	k := s.objects.kind
+	k := s.formats[0].kind
 	groups := metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}, Groups: []metav1.APIGroup{}}
 	core := metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: "v1", APIResources: []metav1.APIResource{}}
 	if k.Group == "" {

@@ -7,6 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/go-kube/kube/bench/internal/webapp"
 )
 
 // Kind is a kind of objects that can be served.
@@ -78,32 +80,11 @@ func makeSecret(i int) *corev1.Secret {
 	}
 }
 
-// webApp is the custom resource of the examples, with a little more in it.
-type webApp struct {
-	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata,omitempty"`
-	Spec              webAppSpec   `json:"spec"`
-	Status            webAppStatus `json:"status"`
-}
-
-type webAppSpec struct {
-	Image    string            `json:"image"`
-	Replicas int32             `json:"replicas"`
-	Env      map[string]string `json:"env,omitempty"`
-	Hosts    []string          `json:"hosts,omitempty"`
-}
-
-type webAppStatus struct {
-	AvailableReplicas int32              `json:"availableReplicas"`
-	Ready             bool               `json:"ready"`
-	Conditions        []metav1.Condition `json:"conditions,omitempty"`
-}
-
-func makeWebApp(i int) *webApp {
+func makeWebApp(i int) *webapp.WebApp {
 	at := createdAt(i)
 	const fields = `{"f:spec":{".":{},"f:env":{".":{},"f:DB":{},"f:LOG_LEVEL":{}},"f:hosts":{},"f:image":{},"f:replicas":{}}}`
 	const status = `{"f:status":{".":{},"f:availableReplicas":{},"f:conditions":{".":{},"k:{\"type\":\"Ready\"}":{".":{},"f:lastTransitionTime":{},"f:message":{},"f:reason":{},"f:status":{},"f:type":{}}},"f:ready":{}}}`
-	return &webApp{
+	return &webapp.WebApp{
 		TypeMeta: metav1.TypeMeta{APIVersion: "example.com/v1", Kind: "WebApp"},
 		ObjectMeta: metav1.ObjectMeta{
 			Name: fmt.Sprintf("app-%06d", i), Namespace: namespace(i), UID: uid(i), CreationTimestamp: at, Generation: 2,
@@ -111,12 +92,12 @@ func makeWebApp(i int) *webApp {
 			Finalizers:    []string{"webapp.example.com/cleanup"},
 			ManagedFields: managedFields(at, fields, status),
 		},
-		Spec: webAppSpec{
+		Spec: webapp.Spec{
 			Image: "registry.example.com/team/web:v1.2.3", Replicas: int32(i % 9),
 			Env:   map[string]string{"LOG_LEVEL": "info", "DB": "postgres://db.internal:5432/web"},
 			Hosts: []string{fmt.Sprintf("app-%d.example.com", i)},
 		},
-		Status: webAppStatus{
+		Status: webapp.Status{
 			AvailableReplicas: int32(i % 9), Ready: true,
 			Conditions: []metav1.Condition{{Type: "Ready", Status: "True", ObservedGeneration: 2, LastTransitionTime: at, Reason: "Available", Message: "all replicas are available"}},
 		},

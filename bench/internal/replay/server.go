@@ -15,7 +15,7 @@ import (
 // Server serves objects. It is an http.Handler, made for one client process: its events go to
 // everyone who watches, but their versions count for one watch.
 type Server struct {
-	objects *Objects
+	formats []*Objects // the same objects, in the formats that there are
 	mux     http.ServeMux
 
 	mu       sync.Mutex
@@ -27,9 +27,10 @@ type Server struct {
 	lists, watches, gets, applies atomic.Int64
 }
 
-// NewServer returns a server of objects, of which nothing has changed yet.
-func NewServer(objects *Objects) *Server {
-	s := &Server{objects: objects, watchers: map[*watcher]struct{}{}, arrival: make(chan struct{})}
+// NewServer returns a server of objects, of which nothing has changed yet. The same objects in
+// another format go to clients that prefer that.
+func NewServer(objects *Objects, others ...*Objects) *Server {
+	s := &Server{formats: append([]*Objects{objects}, others...), watchers: map[*watcher]struct{}{}, arrival: make(chan struct{})}
 	s.version.Store(listVersion)
 	k := objects.kind
 	collection := k.root() + "/" + k.Plural
@@ -53,33 +54,39 @@ func (s *Server) Requests() string {
 	return fmt.Sprintf("%d lists, %d watches, %d gets, %d applies", s.lists.Load(), s.watches.Load(), s.gets.Load(), s.applies.Load())
 }
 
-// acceptable reports whether the client takes the format of the objects, and answers if not.
-func (s *Server) acceptable(w http.ResponseWriter, r *http.Request) bool {
+// choose returns the objects in the format that the client likes best, or answers that there are
+// none.
+func (s *Server) choose(w http.ResponseWriter, r *http.Request) *Objects {
 	accept := r.Header.Get("Accept")
-	want := s.objects.format.mediaType(false)
-	if accept == "" || strings.Contains(accept, want) || strings.Contains(accept, "*/*") {
-		return true
+	for entry := range strings.SplitSeq(accept, ",") {
+		mediaType, _, _ := strings.Cut(strings.TrimSpace(entry), ";")
+		for _, o := range s.formats {
+			if mediaType == "" || mediaType == "*/*" || mediaType == o.format.mediaType(false) {
+				return o
+			}
+		}
 	}
-	http.Error(w, fmt.Sprintf("this server has %s alone, the client accepts %q", want, accept), http.StatusNotAcceptable)
-	return false
+	http.Error(w, fmt.Sprintf("this server has nothing that the client accepts: %q", accept), http.StatusNotAcceptable)
+	return nil
 }
 
 func (s *Server) collection(w http.ResponseWriter, r *http.Request) {
-	if !s.acceptable(w, r) {
+	objects := s.choose(w, r)
+	if objects == nil {
 		return
 	}
 	if watch := r.URL.Query().Get("watch"); watch == "1" || watch == "true" {
 		s.watches.Add(1)
-		s.watch(w, r)
+		s.watch(w, r, objects)
 		return
 	}
 	s.lists.Add(1)
-	s.list(w, r)
+	s.list(w, r, objects)
 }
 
-func (s *Server) list(w http.ResponseWriter, r *http.Request) {
+func (s *Server) list(w http.ResponseWriter, r *http.Request, objects *Objects) {
 	query := r.URL.Query()
-	items := s.items()
+	items := s.items(objects)
 	from, err := decodeContinue(query.Get("continue"), len(items))
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
@@ -95,8 +102,8 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	}
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
-	*buf = s.objects.list((*buf)[:0], meta, items[from:to])
-	w.Header().Set("Content-Type", s.objects.format.mediaType(false))
+	*buf = objects.list((*buf)[:0], meta, items[from:to])
+	w.Header().Set("Content-Type", objects.format.mediaType(false))
 	w.Header().Set("Content-Length", strconv.Itoa(len(*buf)))
 	w.Write(*buf)
 }
@@ -120,12 +127,12 @@ func decodeContinue(token string, n int) (int, error) {
 }
 
 // items are the objects as a list has them now.
-func (s *Server) items() [][]byte {
+func (s *Server) items(objects *Objects) [][]byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	items := s.objects.items
+	items := objects.items
 	if s.changed {
-		items = append(items[:len(items)-1:len(items)-1], s.objects.done.encoded)
+		items = append(items[:len(items)-1:len(items)-1], objects.done.encoded)
 	}
 	return items
 }
@@ -142,18 +149,19 @@ func (s *Server) apply(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) one(w http.ResponseWriter, r *http.Request) {
-	if !s.acceptable(w, r) {
+	objects := s.choose(w, r)
+	if objects == nil {
 		return
 	}
-	i, ok := s.objects.index[r.PathValue("namespace")+"/"+r.PathValue("name")]
+	i, ok := objects.index[r.PathValue("namespace")+"/"+r.PathValue("name")]
 	if !ok {
 		http.NotFound(w, r)
 		return
 	}
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
-	*buf = s.objects.body((*buf)[:0], s.objects.items[i])
-	w.Header().Set("Content-Type", s.objects.format.mediaType(false))
+	*buf = objects.body((*buf)[:0], objects.items[i])
+	w.Header().Set("Content-Type", objects.format.mediaType(false))
 	w.Header().Set("Content-Length", strconv.Itoa(len(*buf)))
 	w.Write(*buf)
 }

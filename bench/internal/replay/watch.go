@@ -30,18 +30,18 @@ type command struct {
 }
 
 // watch answers a watch until its client goes or it expires.
-func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
+func (s *Server) watch(w http.ResponseWriter, r *http.Request, objects *Objects) {
 	me := &watcher{commands: make(chan command), next: make(chan struct{}, 1)}
-	out := &stream{objects: s.objects, out: bufio.NewWriterSize(w, frameBuffer), http: http.NewResponseController(w)}
-	w.Header().Set("Content-Type", s.objects.format.mediaType(true))
-	items := s.items()
+	out := &stream{objects: objects, out: bufio.NewWriterSize(w, frameBuffer), http: http.NewResponseController(w)}
+	w.Header().Set("Content-Type", objects.format.mediaType(true))
+	items := s.items(objects)
 	s.join(me)
 	defer s.leave(me)
 	if r.URL.Query().Get("sendInitialEvents") == "true" {
 		for _, item := range items {
 			out.send("ADDED", item)
 		}
-		out.send("BOOKMARK", s.objects.bookmark(s.version.Load(), true))
+		out.send("BOOKMARK", objects.bookmark(s.version.Load(), true))
 	}
 	for out.flush() == nil {
 		select {
@@ -49,7 +49,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
 			return
 		case c := <-me.commands:
 			if c.expire {
-				out.sendError(s.objects.expired())
+				out.sendError(objects.expired())
 				out.flush()
 				return
 			}
@@ -70,6 +70,13 @@ func (s *Server) leave(me *watcher) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.watchers, me)
+}
+
+// Watched reports whether anybody watches.
+func (s *Server) Watched() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.watchers) > 0
 }
 
 // watching returns everyone who watches, and waits until there is somebody.
@@ -98,7 +105,7 @@ func (s *Server) sendEvents(ctx context.Context, me *watcher, out *stream, c com
 				return
 			}
 		}
-		out.sendTemplate(s.objects.events[k%len(s.objects.events)], s.version.Add(1))
+		out.sendTemplate(out.objects.events[k%len(out.objects.events)], s.version.Add(1))
 		if c.window > 0 && k%c.window == c.window-1 {
 			out.flush()
 			select {
@@ -108,7 +115,7 @@ func (s *Server) sendEvents(ctx context.Context, me *watcher, out *stream, c com
 			}
 		}
 	}
-	out.sendTemplate(s.objects.done, s.version.Add(1))
+	out.sendTemplate(out.objects.done, s.version.Add(1))
 	s.mu.Lock()
 	s.changed = true
 	s.mu.Unlock()

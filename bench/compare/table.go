@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// table returns a result as a table in Markdown.
+func (r *result) table() string {
+	head := []string{"", ours}
+	for _, peer := range r.peers() {
+		head = append(head, peer, "ratio")
+	}
+	lines := [][]string{append(head, "target")}
+	for _, w := range r.scenario.rows {
+		if line := r.line(w); line != nil {
+			lines = append(lines, line)
+		}
+	}
+	return grid(lines)
+}
+
+// line returns a row of the table, nil when nobody has a figure for it.
+func (r *result) line(w row) []string {
+	mine := r.values(ours, w)
+	line := []string{fmt.Sprintf("%s: %s, %s", w.variant, w.phase, w.metric), cell(w, mine)}
+	known := len(mine) > 0
+	for _, peer := range r.peers() {
+		theirs := r.values(peer, w)
+		known = known || len(theirs) > 0
+		line = append(line, cell(w, theirs))
+		if len(mine) == 0 || len(theirs) == 0 {
+			line = append(line, "")
+		} else {
+			line = append(line, ratioOf(mine, theirs).String())
+		}
+	}
+	if !known {
+		return nil
+	}
+	return append(line, w.goal())
+}
+
+// cell is the median of figures with its unit.
+func cell(w row, values []float64) string {
+	if len(values) == 0 {
+		return ""
+	}
+	return human(w.metric, median(values))
+}
+
+// goal says what the target is.
+func (w row) goal() string {
+	if w.target == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.2f of %s", w.target, w.peer)
+}
+
+// grid sets lines, the first of which is the head, as a Markdown table whose columns are aligned.
+func grid(lines [][]string) string {
+	widths := make([]int, len(lines[0]))
+	for _, line := range lines {
+		for i, cell := range line {
+			widths[i] = max(widths[i], len([]rune(cell)))
+		}
+	}
+	var b strings.Builder
+	for n, line := range lines {
+		for i, cell := range line {
+			fmt.Fprintf(&b, "| %s%s ", cell, strings.Repeat(" ", widths[i]-len([]rune(cell))))
+		}
+		b.WriteString("|\n")
+		if n == 0 {
+			for _, width := range widths {
+				b.WriteString("|" + strings.Repeat("-", width+2))
+			}
+			b.WriteString("|\n")
+		}
+	}
+	return b.String()
+}
