@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/coder/websocket"
 	"github.com/go-kube/kube"
@@ -20,7 +21,18 @@ import (
 // Dial connects to a port of the pod called name, as net.Dial does to one of a host: with the
 // network of the pod, so that what listens on its loopback is reached. The connection ends with
 // ctx. The protocol has no way to end one direction only.
+//
+// Dial returns before the pod's port has been connected to. If that fails, as where nothing listens
+// on it, the error of Read says why.
 func Dial(ctx context.Context, pods kube.API[corev1.Pod], name string, port uint16) (net.Conn, error) {
+	c, err := dialPort(ctx, pods, name, port)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func dialPort(ctx context.Context, pods kube.API[corev1.Pod], name string, port uint16) (*conn, error) {
 	if port == 0 {
 		return nil, errors.New("pods: port 0 cannot be connected to")
 	}
@@ -30,10 +42,27 @@ func Dial(ctx context.Context, pods kube.API[corev1.Pod], name string, port uint
 		return nil, err
 	}
 	near, far := net.Pipe()
-	f := &forwarded{channels: c, port: port, far: far}
+	f := &forwarded{channels: c, port: port, far: far, ended: make(chan struct{})}
 	ctx, cancel := context.WithCancel(ctx)
 	go f.run(ctx, cancel)
-	return near, nil
+	return &conn{near, f}, nil
+}
+
+// conn is what the caller has of a connection.
+type conn struct {
+	net.Conn
+	forwarded *forwarded
+}
+
+// Read is that of the connection; where the pod's side failed, the end has the reason.
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if errors.Is(err, io.EOF) {
+		if failure := c.forwarded.failure.Load(); failure != nil {
+			return n, *failure
+		}
+	}
+	return n, err
 }
 
 // forwarded is one connection: channel 0 has its bytes, channel 1 what went wrong.
@@ -41,12 +70,18 @@ type forwarded struct {
 	*channels
 	port uint16
 	far  net.Conn // the other end of what the caller has
+	// failure is why the connection ended, if the server gave a reason. It is set before far ends.
+	failure atomic.Pointer[error]
+	ended   chan struct{} // closed when nothing of it runs any more
 }
 
 func (f *forwarded) run(ctx context.Context, cancel context.CancelFunc) {
+	defer close(f.ended)
 	var wg sync.WaitGroup
-	stop := context.AfterFunc(ctx, func() { f.far.Close() })
-	defer stop()
+	wg.Go(func() {
+		<-ctx.Done()
+		f.far.Close()
+	})
 	wg.Go(func() {
 		defer cancel()
 		f.keepAlive(ctx)
@@ -56,11 +91,20 @@ func (f *forwarded) run(ctx context.Context, cancel context.CancelFunc) {
 		f.sendAll(ctx, 0, f.far)
 		f.ws.Close(websocket.StatusNormalClosure, "")
 	})
-	f.receive(ctx) // its error ends the connection, which is all that a net.Conn can tell
+	if err := f.receive(ctx); ctx.Err() == nil && isFailure(err) {
+		err = fmt.Errorf("pods: port %d: %w", f.port, err)
+		f.failure.Store(&err)
+	}
 	cancel()
 	f.far.Close()
 	f.ws.CloseNow()
 	wg.Wait()
+}
+
+// isFailure tells what went wrong from how a connection ends: by a close message, or by an end of
+// ours.
+func isFailure(err error) bool {
+	return websocket.CloseStatus(err) == -1 && !errors.Is(err, net.ErrClosed) && !errors.Is(err, io.ErrClosedPipe)
 }
 
 func (f *forwarded) receive(ctx context.Context) error {
@@ -134,7 +178,8 @@ type ForwardOptions struct {
 	Address string
 	// Ready is called once everything is listened on, with the local ports filled in.
 	Ready func([]Port)
-	// OnError is told of connections that the pod could not be reached for. The listener goes on.
+	// OnError is told of connections that failed, as where nothing listens on the pod's port. The
+	// listener goes on. It may be called by several goroutines.
 	OnError func(Port, error)
 }
 
@@ -164,10 +209,12 @@ func Forward(ctx context.Context, pods kube.API[corev1.Pod], name string, ports 
 	var wg sync.WaitGroup
 	failures := make([]error, len(ports))
 	for i, l := range listeners {
-		stop := context.AfterFunc(ctx, func() { l.Close() })
-		defer stop()
 		wg.Go(func() {
-			failures[i] = o.accept(ctx, &wg, l, func() (net.Conn, error) { return Dial(ctx, pods, name, ports[i].Remote) }, ports[i])
+			<-ctx.Done()
+			l.Close()
+		})
+		wg.Go(func() {
+			failures[i] = o.accept(ctx, &wg, l, func() (*conn, error) { return dialPort(ctx, pods, name, ports[i].Remote) }, ports[i])
 			cancel() // all or none
 		})
 	}
@@ -199,7 +246,7 @@ func closeAll(listeners []net.Listener) error {
 	return errors.Join(all...)
 }
 
-func (o *ForwardOptions) accept(ctx context.Context, wg *sync.WaitGroup, l net.Listener, dial func() (net.Conn, error), port Port) error {
+func (o *ForwardOptions) accept(ctx context.Context, wg *sync.WaitGroup, l net.Listener, dial func() (*conn, error), port Port) error {
 	for {
 		local, err := l.Accept()
 		if ctx.Err() != nil {
@@ -211,26 +258,30 @@ func (o *ForwardOptions) accept(ctx context.Context, wg *sync.WaitGroup, l net.L
 		wg.Go(func() {
 			defer local.Close()
 			remote, err := dial()
-			if err != nil {
-				if o.OnError != nil && ctx.Err() == nil {
-					o.OnError(port, err)
-				}
-				return
+			if err == nil {
+				err = join(local, remote)
+				<-remote.forwarded.ended
 			}
-			join(local, remote)
+			if err != nil && o.OnError != nil && ctx.Err() == nil {
+				o.OnError(port, err)
+			}
 		})
 	}
 }
 
-// join copies both ways until either side ends.
-func join(a, b net.Conn) {
+// join copies both ways until either side ends, and returns how the pod's side failed, if it did.
+func join(local net.Conn, remote *conn) error {
 	var wg sync.WaitGroup
-	for _, way := range [][2]net.Conn{{a, b}, {b, a}} {
+	for _, way := range [][2]net.Conn{{local, remote}, {remote, local}} {
 		wg.Go(func() {
 			io.Copy(way[0], way[1])
-			a.Close()
-			b.Close()
+			local.Close()
+			remote.Close()
 		})
 	}
 	wg.Wait()
+	if failure := remote.forwarded.failure.Load(); failure != nil {
+		return *failure
+	}
+	return nil
 }

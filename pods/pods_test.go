@@ -320,7 +320,8 @@ func TestDial(t *testing.T) {
 	})
 }
 
-// A connection whose port is another one, or that the pod refuses, ends without a byte.
+// A connection whose port is another one, or that the pod refuses, ends without a byte and with the
+// reason.
 func TestDialErrors(t *testing.T) {
 	refuse := accept(t, v5, func(ctx context.Context, r *http.Request, ws *websocket.Conn) {
 		say(ctx, ws, 0, "\x50\x00")
@@ -328,14 +329,20 @@ func TestDialErrors(t *testing.T) {
 		say(ctx, ws, 1, "connection refused")
 		ws.Read(ctx)
 	})
-	for name, handler := range map[string]http.HandlerFunc{"other port": echo(t, 81), "refused": refuse} {
+	for _, test := range []struct {
+		handler http.HandlerFunc
+		want    string
+	}{
+		{echo(t, 81), "pods: port 80: the server connected port 81 in place of 80"},
+		{refuse, "pods: port 80: connection refused"},
+	} {
 		synctest.Test(t, func(t *testing.T) {
-			conn, err := pods.Dial(t.Context(), serve(t, handler), "web", 80)
+			conn, err := pods.Dial(t.Context(), serve(t, test.handler), "web", 80)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n, err := conn.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
-				t.Errorf("%s: %d bytes, %v", name, n, err)
+			if n, err := conn.Read(make([]byte, 1)); n != 0 || err == nil || err.Error() != test.want {
+				t.Errorf("%d bytes, %v, want %s", n, err, test.want)
 			}
 			conn.Close()
 		})
