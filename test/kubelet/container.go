@@ -32,6 +32,7 @@ func (r *runtime) start(p *v1.Pod, spec *v1.Container, dir string) (*container, 
 	c := &container{
 		id:    p.Namespace + "." + p.Name + "." + spec.Name,
 		tty:   spec.TTY,
+		once:  spec.StdinOnce,
 		cmd:   cmd,
 		ended: make(chan struct{}),
 	}
@@ -67,7 +68,7 @@ func (c *container) begin(p *processes, stdin bool) (wait func() error, err erro
 }
 
 func (c *container) beginTTY(p *processes) (wait func() error, err error) {
-	terminal, wait, err := startTTY(p, c.cmd)
+	terminal, ended, err := startTTY(p, c.cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +82,7 @@ func (c *container) beginTTY(p *processes) (wait func() error, err error) {
 		close(copied)
 	}()
 	return func() error {
-		err := wait()
+		err := ended()
 		<-copied
 		terminal.Close()
 		return err

@@ -41,6 +41,7 @@ type container struct {
 	tty     bool
 	output  *output
 	stdin   io.WriteCloser // nil if it has none
+	once    bool           // whether stdin ends with the first client
 	resize  func(width, height uint16) error
 	cmd     *exec.Cmd
 	ended   chan struct{}

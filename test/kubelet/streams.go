@@ -64,6 +64,7 @@ func (s *streams) exec(cmd *exec.Cmd, in io.Reader, out, errs io.WriteCloser) er
 		go func() { // not waited for: the client may have nothing more to say and not say so
 			io.Copy(stdin, in)
 			stdin.Close()
+			io.Copy(io.Discard, in) // so that the client is not held up by what is not read
 		}()
 	}
 	return wait()
@@ -120,7 +121,7 @@ func (s *streams) Attach(_ context.Context, id string, in io.Reader, out, errs i
 	if in != nil && c.stdin != nil {
 		go func() {
 			io.Copy(c.stdin, in)
-			if !c.tty {
+			if c.once && !c.tty {
 				c.stdin.Close()
 			}
 		}()

@@ -207,4 +207,3 @@ func (n *Node) Count() (processes, connections int, err error) {
 }
 
 func (n *Node) file(name string) string { return filepath.Join(n.dir, name) }
-

@@ -2,17 +2,188 @@ package pods_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 
+	"github.com/go-kube/kube"
+	"github.com/go-kube/kube/k8s/core"
 	"github.com/go-kube/kube/pods"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-func TestExecOutput(t *testing.T) {
+// exec runs a script in the pod and returns what it wrote.
+func (f *fixture) exec(t *testing.T, script string, stdin io.Reader) (out, errs string, err error) {
+	t.Helper()
+	var o, e bytes.Buffer
+	err = pods.Exec(t.Context(), f.api, "web-0", []string{"sh", "-c", script},
+		&pods.ExecOptions{Streams: pods.Streams{Stdin: stdin, Stdout: &o, Stderr: &e}})
+	return o.String(), e.String(), err
+}
+
+func TestExec(t *testing.T) {
 	f := run(t, idle)
-	var out, errs bytes.Buffer
-	err := pods.Exec(t.Context(), f.api, "web-0", []string{"sh", "-c", "echo out; echo err >&2"},
-		&pods.ExecOptions{Streams: pods.Streams{Stdout: &out, Stderr: &errs}})
-	if err != nil || out.String() != "out\n" || errs.String() != "err\n" {
-		t.Errorf("%v, %q, %q\n%s", err, out.String(), errs.String(), f.nodeLog())
+	for _, test := range []struct {
+		name, script, stdin string
+		out, errs           string
+		code                int
+	}{
+		{name: "both outputs", script: "echo out; echo err >&2", out: "out\n", errs: "err\n"},
+		{name: "no output", script: "true"},
+		{name: "loop", script: "for i in 1 2 3; do echo $i; done", out: "1\n2\n3\n"},
+		{name: "code", script: "echo out; exit 3", out: "out\n", code: 3},
+		{name: "largest code", script: "exit 255", code: 255},
+		{name: "signal", script: "kill -9 $$", code: 137},
+		{name: "stdin ends", script: "cat; echo end", stdin: "a\nb", out: "a\nbend\n"},
+		{name: "stdin of nothing ends", script: "cat; echo end", out: "end\n"},
+		{name: "output after the end of stdin", script: "cat >/dev/null; sleep 0.2; echo late; exit 4", stdin: "x", out: "late\n", code: 4},
+		{name: "stdin is not read", script: "exec 0<&-; echo out; sleep 0.2", stdin: strings.Repeat("x", 1<<18), out: "out\n"},
+		{name: "arguments", script: `printf '%s|' "a b" '$HOME' 'ä'`, out: "a b|$HOME|ä|"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			out, errs, err := f.exec(t, test.script, strings.NewReader(test.stdin))
+			if out != test.out || errs != test.errs {
+				t.Errorf("wrote %q and %q, want %q and %q", out, errs, test.out, test.errs)
+			}
+			if exit, ok := errors.AsType[*pods.ExitError](err); ok && exit.Code == test.code {
+				return
+			}
+			if err != nil || test.code != 0 {
+				t.Errorf("error %v, want code %d\n%s", err, test.code, f.nodeLog())
+			}
+		})
 	}
+}
+
+func TestExecInNamedContainer(t *testing.T) {
+	f := run(t, idle, idle)
+	for _, container := range []string{"a", "b"} {
+		var out bytes.Buffer
+		opts := &pods.ExecOptions{Container: container, Streams: pods.Streams{Stdout: &out}}
+		err := pods.Exec(t.Context(), f.api, "web-0", []string{"pwd"}, opts)
+		if want := f.dir + "/" + container + "\n"; err != nil || out.String() != want {
+			t.Errorf("container %s: %q, %v, want %q", container, out.String(), err, want)
+		}
+	}
+}
+
+// TestExecRefused: the Status of a server that refuses to upgrade is the error.
+func TestExecRefused(t *testing.T) {
+	f := run(t, idle)
+	nobody, err := f.cluster.client(func(c *kube.Config) {
+		c.CertData, c.KeyData, c.BearerToken = nil, nil, f.NobodyToken()
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nobody.Close()
+	for _, test := range []struct {
+		name, pod, container string
+		client               *kube.Client
+		is                   func(error) bool
+		text                 string
+	}{
+		{"no pod", "absent", "", f.client, apierrors.IsNotFound, `pods "absent" not found`},
+		{"no container", "web-0", "absent", f.client, apierrors.IsBadRequest, "container absent is not valid for pod web-0"},
+		{"forbidden", "web-0", "", nobody, apierrors.IsForbidden, `User "nobody" cannot`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			api := test.client.Namespaced(core.Pods, f.pod.Namespace)
+			opts := &pods.ExecOptions{Container: test.container, Streams: pods.Streams{Stdout: io.Discard}}
+			err := pods.Exec(t.Context(), api, test.pod, []string{"true"}, opts)
+			if _, ok := errors.AsType[*kube.Error](err); !ok || !test.is(err) || !strings.Contains(err.Error(), test.text) {
+				t.Errorf("error %T %v, want one of the server's with %q", err, err, test.text)
+			}
+		})
+	}
+}
+
+// TestExecFails: a command that cannot be started is told by the Status at the end.
+func TestExecFails(t *testing.T) {
+	f := run(t, idle)
+	err := pods.Exec(t.Context(), f.api, "web-0", []string{"/no/such/program"}, &pods.ExecOptions{Streams: pods.Streams{Stdout: io.Discard}})
+	if !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), "/no/such/program") {
+		t.Errorf("error %v, want an internal error that names the program", err)
+	}
+}
+
+func TestExecTerminal(t *testing.T) {
+	f := run(t, idle)
+	const script = `test -t 0 && test -t 1 && test -t 2 && echo terminal
+		while [ "$(stty size)" != "33 101" ]; do sleep 0.02; done
+		stty -echo; echo ready; read line; echo "got $line"; exit 5`
+	sizes := []pods.Size{{Width: 80, Height: 24}, {Width: 101, Height: 33}}
+	in, typing := io.Pipe()
+	var out bytes.Buffer
+	typed := false
+	err := pods.Exec(t.Context(), f.api, "web-0", []string{"sh", "-c", script}, &pods.ExecOptions{Streams: pods.Streams{
+		Stdin: in,
+		Stdout: writer(func(p []byte) {
+			if out.Write(p); !typed && bytes.Contains(out.Bytes(), []byte("ready")) {
+				typed = true
+				go typing.Write([]byte("hello\n"))
+			}
+		}),
+		TTY: true,
+		Resize: func(ctx context.Context) (pods.Size, error) {
+			if len(sizes) == 0 {
+				<-ctx.Done()
+				return pods.Size{}, ctx.Err()
+			}
+			size := sizes[0]
+			sizes = sizes[1:]
+			return size, nil
+		},
+	}})
+	if exit, ok := errors.AsType[*pods.ExitError](err); !ok || exit.Code != 5 {
+		t.Errorf("error %v, want code 5\n%s", err, f.nodeLog())
+	}
+	if got, want := strings.ReplaceAll(out.String(), "\r", ""), "terminal\nready\ngot hello\n"; got != want {
+		t.Errorf("wrote %q, want %q", got, want)
+	}
+	typing.Close()
+}
+
+type writer func(p []byte)
+
+func (f writer) Write(p []byte) (int, error) { f(p); return len(p), nil }
+
+// TestExecEndsWithItsContext: a canceled exec leaves neither a goroutine nor a connection.
+func TestExecEndsWithItsContext(t *testing.T) {
+	var open atomic.Int64
+	f := runWith(t, func(c *kube.Config) { c.Dial = counted(&open) }, nil, idle)
+	before := open.Load()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	err := pods.Exec(ctx, f.api, "web-0", []string{"sh", "-c", "echo begun; exec sleep 1000"}, &pods.ExecOptions{Streams: pods.Streams{
+		Stdout: writer(func(p []byte) {
+			if open.Load() != before+1 {
+				t.Errorf("%d connections, want one more than %d", open.Load(), before)
+			}
+			cancel()
+		}),
+	}})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want that of the context", err)
+	}
+	if got := open.Load(); got != before {
+		t.Errorf("%d connections afterwards, want %d", got, before)
+	}
+	if left := ours(); len(left) != 0 {
+		t.Errorf("goroutines left:\n%s", strings.Join(left, "\n\n"))
+	}
+}
+
+// ours returns the goroutines that run the package under test.
+func ours() []string {
+	stacks := make([]byte, 1<<20)
+	all := strings.Split(string(stacks[:runtime.Stack(stacks, true)]), "\n\n")
+	return slices.DeleteFunc(all, func(stack string) bool {
+		return !strings.Contains(stack, "go-kube/kube/pods.") && !strings.Contains(stack, "coder/websocket")
+	})
 }

@@ -135,7 +135,7 @@ func runWith(t *testing.T, config func(*kube.Config), change func(*corev1.Pod), 
 		t.Fatal(err)
 	}
 	if f.dir, err = c.node.Run(f.pod); err != nil {
-		t.Fatal(err)
+		t.Fatalf("%v\n%s", err, f.nodeLog())
 	}
 	t.Cleanup(func() { c.node.Stop(f.pod) })
 	f.report(t, corev1.PodRunning, corev1.ContainerState{Running: &corev1.ContainerStateRunning{}})
