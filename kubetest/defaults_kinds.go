@@ -25,7 +25,7 @@ func kindDefaults() map[schema.GroupKind]func(runtime.Object) {
 		core("Service"):               on(defaultService),
 		core("ReplicationController"): on(defaultReplicationController),
 		core("LimitRange"):            on(defaultLimitRange),
-		core("Secret"):                on(func(o *corev1.Secret) { setDefault(&o.Type, corev1.SecretTypeOpaque) }),
+		core("Secret"):                on(defaultSecret),
 		core("PersistentVolume"): on(func(o *corev1.PersistentVolume) {
 			setDefault(&o.Spec.PersistentVolumeReclaimPolicy, corev1.PersistentVolumeReclaimRetain)
 			setPointer(&o.Spec.VolumeMode, corev1.PersistentVolumeFilesystem)
