@@ -176,7 +176,7 @@ func (e Endpoint) create(ctx context.Context, obj any, opts *CreateOptions, into
 	if err == nil {
 		r.query, err = opts.query()
 	}
-	if err == nil && meta.GetName() == "" && meta.GetGenerateName() == "" {
+	if err == nil && meta.GetName() == "" && meta.GetGenerateName() == "" && e.isStored() {
 		err = errors.New("the object has neither a name nor a generateName")
 	}
 	if err == nil && e.kind.MetadataOnly {
@@ -191,6 +191,11 @@ func (e Endpoint) create(ctx context.Context, obj any, opts *CreateOptions, into
 	}
 	return e.exchange(ctx, r, e.self(), into)
 }
+
+// isStored reports whether objects of the kind are kept by the server, and so need names. Those that
+// cannot be read back, such as a SubjectAccessReview, are not. Where the verbs are not known, the
+// server says.
+func (e Endpoint) isStored() bool { return slices.Contains(e.kind.Verbs, "get") }
 
 var errMetadataWrite = errors.New("an object of which only the metadata is known cannot be written whole; use Patch or Apply, or the kind's full descriptor")
 
