@@ -17,6 +17,9 @@ import (
 type fieldManagers struct {
 	mu   sync.Mutex
 	made map[string]*managedfields.FieldManager
+
+	creation  *creation
+	uncreated bool // there is no creation, and never will be
 }
 
 // fieldManager returns the field manager for writes to a subresource of k, or to the object itself
@@ -52,6 +55,9 @@ func (s *Server) newFieldManager(k *kind, subresource string) (*managedfields.Fi
 // trackFields returns obj with its managedFields brought up to date: the request's field
 // manager owns what it changed against old, which is nil on creation.
 func (rq *request) trackFields(obj, old runtime.Object) (runtime.Object, error) {
+	if old == nil && rq.trackNew(obj) {
+		return obj, nil
+	}
 	m, err := rq.server.fieldManager(rq.kind, rq.subresource)
 	if err != nil {
 		return nil, err
