@@ -1,19 +1,19 @@
-// Package client_test runs the client against a real API server.
+// Package client_test runs the client against a real API server and kubetest.
 package client_test
 
 import (
 	"testing"
 
 	"github.com/go-kube/kube"
-	"github.com/go-kube/kube/test/apiserver"
+	"github.com/go-kube/kube/test/servers"
 )
 
-func TestMain(m *testing.M) { apiserver.Main(m) }
+func TestMain(m *testing.M) { servers.Main(m) }
 
 // connect returns a client of the shared server, and a namespace of the test's own.
 func connect(t *testing.T) (*kube.Client, string) {
 	t.Helper()
-	server := apiserver.Shared(t)
+	server := servers.Shared(t)
 	cfg, err := kube.ConfigFromKubeconfig(server.Kubeconfig(), nil)
 	if err != nil {
 		t.Fatal(err)

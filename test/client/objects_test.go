@@ -1,15 +1,10 @@
 package client_test
 
 import (
-	"testing"
-
-	"github.com/go-kube/kube/test/apiserver"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
-
-func sharedServer(t *testing.T) *apiserver.Server { return apiserver.Shared(t) }
 
 func newTokenRequest(seconds int64) *authenticationv1.TokenRequest {
 	return &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &seconds}}

@@ -11,6 +11,7 @@ import (
 	"github.com/go-kube/kube/k8s/apps"
 	"github.com/go-kube/kube/k8s/core"
 	"github.com/go-kube/kube/resource"
+	"github.com/go-kube/kube/test/servers"
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -388,7 +389,7 @@ func TestMisuseIsNamed(t *testing.T) {
 }
 
 func TestForbiddenNamesTheReason(t *testing.T) {
-	server := sharedServer(t)
+	server := servers.Real(t, "it has neither authentication nor authorization")
 	client := must[*kube.Client](t)(kube.NewClient(&kube.Config{Server: server.URL(), CAData: server.CA(), BearerToken: server.NobodyToken()}))
 	_, err := client.Namespaced(core.Secrets, "default").List(t.Context(), nil)
 	if !errors.Is(err, kube.ErrForbidden) || !strings.Contains(err.Error(), "cannot list resource") {

@@ -1,4 +1,4 @@
-// Package controller_test runs controllers against a real API server.
+// Package controller_test runs controllers against a real API server and kubetest.
 package controller_test
 
 import (
@@ -14,17 +14,17 @@ import (
 	"github.com/go-kube/kube/k8s/core"
 	"github.com/go-kube/kube/runtime/controller"
 	"github.com/go-kube/kube/runtime/watcher"
-	"github.com/go-kube/kube/test/apiserver"
+	"github.com/go-kube/kube/test/servers"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func TestMain(m *testing.M) { apiserver.Main(m) }
+func TestMain(m *testing.M) { servers.Main(m) }
 
 // patience bounds what a test waits for.
 const patience = 4 * time.Minute
 
-func connect(t *testing.T, server *apiserver.Server, wrap ...func(http.RoundTripper) http.RoundTripper) *kube.Client {
+func connect(t *testing.T, server servers.Server, wrap ...func(http.RoundTripper) http.RoundTripper) *kube.Client {
 	t.Helper()
 	cfg, err := kube.ConfigFromKubeconfig(server.Kubeconfig(), nil)
 	if err != nil {
@@ -112,7 +112,7 @@ func (r *recorder) count(what string) int {
 // Five controllers put their finalizers on one object at the same time. The API server keeps
 // duplicates and lost updates alike if it is asked to, so all depends on the tests in the patches.
 func TestSeveralFinalizersOnOneObject(t *testing.T) {
-	server := apiserver.Shared(t)
+	server := servers.Shared(t)
 	client := connect(t, server)
 	maps := client.Namespaced(core.ConfigMaps, server.NewNamespace(t))
 	var did recorder
@@ -153,7 +153,7 @@ func TestSeveralFinalizersOnOneObject(t *testing.T) {
 }
 
 func TestFinalizerKeepsAnObjectUntilCleanupSucceeds(t *testing.T) {
-	server := apiserver.Shared(t)
+	server := servers.Shared(t)
 	client := connect(t, server)
 	maps := client.Namespaced(core.ConfigMaps, server.NewNamespace(t))
 	var did recorder
@@ -202,7 +202,7 @@ func mirror(client *kube.Client, namespace string) *controller.Controller[corev1
 }
 
 func TestOwnedObjectIsMadeAgain(t *testing.T) {
-	server := apiserver.Shared(t)
+	server := servers.Shared(t)
 	client := connect(t, server)
 	ns := server.NewNamespace(t)
 	maps, secrets := client.Namespaced(core.ConfigMaps, ns), client.Namespaced(core.Secrets, ns)

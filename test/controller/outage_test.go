@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/go-kube/kube/k8s/core"
-	"github.com/go-kube/kube/test/apiserver"
+	"github.com/go-kube/kube/test/servers"
 )
 
 // The server is away for 30 seconds. The controller goes on by itself, makes few requests
@@ -16,15 +16,7 @@ func TestServerOutage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes the 30 seconds that the server is away")
 	}
-	server, err := apiserver.Start(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	server := servers.Start(t, false)
 	var requests atomic.Int64
 	client := connect(t, server, counting(&requests))
 	user := connect(t, server)

@@ -20,15 +20,15 @@ import (
 	"github.com/go-kube/kube/crd"
 	"github.com/go-kube/kube/k8s/apiextensions"
 	"github.com/go-kube/kube/resource"
-	"github.com/go-kube/kube/test/apiserver"
+	"github.com/go-kube/kube/test/servers"
 )
 
-func TestMain(m *testing.M) { apiserver.Main(m) }
+func TestMain(m *testing.M) { servers.Main(m) }
 
 // connect returns a client of the shared server that fails the test at every warning.
 func connect(t *testing.T) *kube.Client {
 	t.Helper()
-	cfg, err := kube.ConfigFromKubeconfig(apiserver.Shared(t).Kubeconfig(), nil)
+	cfg, err := kube.ConfigFromKubeconfig(servers.Shared(t).Kubeconfig(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

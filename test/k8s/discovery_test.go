@@ -1,5 +1,5 @@
 // Package k8s_test compares the descriptors of the built-in kinds with what a real API server
-// serves.
+// and kubetest serve.
 package k8s_test
 
 import (
@@ -12,34 +12,16 @@ import (
 
 	"github.com/go-kube/kube/k8s/all"
 	"github.com/go-kube/kube/resource"
-	"github.com/go-kube/kube/test/apiserver"
+	"github.com/go-kube/kube/test/servers"
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// start starts a server that serves alpha and beta versions too, and the subresources of
-// features that are off by default.
-func start(t *testing.T) *apiserver.Server {
-	t.Helper()
-	s, err := apiserver.Start(t.Context(), &apiserver.Options{
-		ExtraArgs:    []string{"--runtime-config=api/all=true"},
-		FeatureGates: map[string]bool{"AllAlpha": true, "AllBeta": true},
-		Logf:         t.Logf,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
-}
+func TestMain(m *testing.M) { servers.Main(m) }
 
 func TestDescriptors(t *testing.T) {
-	s := start(t)
+	s := servers.Start(t, true) // with alpha and beta versions
 	t.Run("Discovery", func(t *testing.T) {
 		if diff := cmp.Diff(discovered(t, s), described()); diff != "" {
 			t.Errorf("descriptors (-server +ours):\n%s", diff)
@@ -50,7 +32,7 @@ func TestDescriptors(t *testing.T) {
 }
 
 // discovered returns every served resource by groupVersion/plural, subresources included.
-func discovered(t *testing.T, s *apiserver.Server) map[string]metav1.APIResource {
+func discovered(t *testing.T, s servers.Server) map[string]metav1.APIResource {
 	t.Helper()
 	out := map[string]metav1.APIResource{}
 	for _, groupVersion := range append([]string{"v1"}, groupVersions(t, s)...) {
@@ -64,7 +46,7 @@ func discovered(t *testing.T, s *apiserver.Server) map[string]metav1.APIResource
 	return out
 }
 
-func groupVersions(t *testing.T, s *apiserver.Server) (out []string) {
+func groupVersions(t *testing.T, s servers.Server) (out []string) {
 	t.Helper()
 	var groups metav1.APIGroupList
 	get(t, s, "/apis", &groups)
@@ -127,7 +109,7 @@ func describedSubresource(d *resource.Descriptor, sub *resource.SubresourceDescr
 
 // checkPreferred looks whether the first version of a group in the list is the one that the
 // server prefers.
-func checkPreferred(t *testing.T, s *apiserver.Server) {
+func checkPreferred(t *testing.T, s servers.Server) {
 	var groups metav1.APIGroupList
 	get(t, s, "/apis", &groups)
 	want := map[string]string{"": "v1"}
@@ -146,7 +128,7 @@ func checkPreferred(t *testing.T, s *apiserver.Server) {
 }
 
 // checkProtobuf asks for a list of every kind that can be listed in the two encodings.
-func checkProtobuf(t *testing.T, s *apiserver.Server) {
+func checkProtobuf(t *testing.T, s servers.Server) {
 	const protobuf = "application/vnd.kubernetes.protobuf"
 	for _, k := range all.Kinds() {
 		d := k.Descriptor
@@ -166,7 +148,7 @@ func checkProtobuf(t *testing.T, s *apiserver.Server) {
 	}
 }
 
-func get(t *testing.T, s *apiserver.Server, path string, into any) {
+func get(t *testing.T, s servers.Server, path string, into any) {
 	t.Helper()
 	resp, body := request(t, s, path, "application/json")
 	if resp.StatusCode != http.StatusOK {
@@ -177,7 +159,7 @@ func get(t *testing.T, s *apiserver.Server, path string, into any) {
 	}
 }
 
-func request(t *testing.T, s *apiserver.Server, path, accept string) (*http.Response, []byte) {
+func request(t *testing.T, s servers.Server, path, accept string) (*http.Response, []byte) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL()+path, nil)
 	if err != nil {

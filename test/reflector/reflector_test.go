@@ -1,4 +1,4 @@
-// Package reflector_test runs watchers and reflectors against a real API server.
+// Package reflector_test runs watchers and reflectors against a real API server and kubetest.
 package reflector_test
 
 import (
@@ -21,17 +21,17 @@ import (
 	"github.com/go-kube/kube/resource"
 	"github.com/go-kube/kube/runtime/reflector"
 	"github.com/go-kube/kube/runtime/watcher"
-	"github.com/go-kube/kube/test/apiserver"
+	"github.com/go-kube/kube/test/servers"
 )
 
-func TestMain(m *testing.M) { apiserver.Main(m) }
+func TestMain(m *testing.M) { servers.Main(m) }
 
 // patience bounds what a test waits for.
 const patience = 2 * time.Minute
 
 func connect(t *testing.T) (*kube.Client, string) {
 	t.Helper()
-	server := apiserver.Shared(t)
+	server := servers.Shared(t)
 	cfg, err := kube.ConfigFromKubeconfig(server.Kubeconfig(), nil)
 	if err != nil {
 		t.Fatal(err)
