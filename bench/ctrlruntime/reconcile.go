@@ -21,7 +21,8 @@ import (
 func newScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	measure.Check(clientgoscheme.AddToScheme(scheme))
-	scheme.AddKnownTypes(webapp.GroupVersion, &webapp.WebApp{}, &webapp.List{})
+	scheme.AddKnownTypes(webapp.GroupVersion, &webapp.WebApp{})
+	scheme.AddKnownTypeWithName(webapp.GroupVersion.WithKind("WebAppList"), &webapp.List{})
 	metav1.AddToGroupVersion(scheme, webapp.GroupVersion)
 	return scheme
 }

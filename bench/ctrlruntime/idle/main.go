@@ -32,7 +32,8 @@ func run(ctx context.Context) error {
 		return err
 	}
 	scheme := runtime.NewScheme()
-	scheme.AddKnownTypes(webapp.GroupVersion, &webapp.WebApp{}, &webapp.List{})
+	scheme.AddKnownTypes(webapp.GroupVersion, &webapp.WebApp{})
+	scheme.AddKnownTypeWithName(webapp.GroupVersion.WithKind("WebAppList"), &webapp.List{})
 	metav1.AddToGroupVersion(scheme, webapp.GroupVersion)
 	manager, err := ctrl.NewManager(config, ctrl.Options{Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}})
 	if err != nil {
