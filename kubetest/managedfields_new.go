@@ -104,13 +104,14 @@ func (c *creation) entries(obj runtime.Object, manager, apiVersion string) ([]me
 
 // fields returns the fields that obj has and an empty object has not.
 func (c *creation) fields(obj runtime.Object) (*fieldpath.Set, error) {
-	typed, err := c.types.FromStructured(obj, smd.AllowDuplicates)
+	// A Go value is what its schema wants, but for what the walk finds wrong itself.
+	v, err := value.NewValueReflect(obj)
 	if err != nil {
 		return nil, err
 	}
-	w := &fieldWalk{schema: typed.Schema(), allocator: value.NewFreelistAllocator()}
+	w := &fieldWalk{schema: c.types.Schema, allocator: value.NewFreelistAllocator()}
 	set := fieldpath.NewSet()
-	if err := w.changed(set, typed.TypeRef(), c.empty, typed.AsValue()); err != nil {
+	if err := w.changed(set, c.types.TypeRef, c.empty, v); err != nil {
 		return nil, err
 	}
 	if c.filter != nil {
