@@ -17,7 +17,6 @@ import (
 	"github.com/coder/websocket"
 	"github.com/go-kube/kube"
 	"github.com/go-kube/kube/resource"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -51,11 +50,10 @@ type channels struct {
 	moved   atomic.Int64 // messages, either way
 }
 
-// dial opens a connection of the pod called name. A refusal is a *kube.Error with the server's
-// Status.
-func dial(ctx context.Context, pods kube.API[corev1.Pod], name string, d *resource.SubresourceDescriptor, query url.Values) (*channels, error) {
+// dial opens a connection of a pod. A refusal is a *kube.Error with the server's Status.
+func dial(ctx context.Context, pod target, d *resource.SubresourceDescriptor, query url.Values) (*channels, error) {
 	connect := roundTripper(func(req *http.Request) (*http.Response, error) {
-		return pods.Endpoint().Connect(req.Context(), name, d, query, req.Header)
+		return pod.open(req.Context(), d, query, req.Header)
 	})
 	ws, _, err := websocket.Dial(ctx, "ws://pod", &websocket.DialOptions{
 		HTTPClient:   &http.Client{Transport: connect},
@@ -65,11 +63,11 @@ func dial(ctx context.Context, pods kube.API[corev1.Pod], name string, d *resour
 		return nil, refusal
 	}
 	if err != nil {
-		return nil, fmt.Errorf("pods: %s of %s/%s: %w", d.Name, pods.Endpoint().Namespace(), name, err)
+		return nil, fmt.Errorf("pods: %s of %s: %w", d.Name, pod, err)
 	}
 	if ws.Subprotocol() == "" {
 		ws.CloseNow()
-		return nil, fmt.Errorf("pods: %s of %s/%s: the server speaks neither %s nor %s", d.Name, pods.Endpoint().Namespace(), name, protocolV5, protocolV4)
+		return nil, fmt.Errorf("pods: %s of %s: the server speaks neither %s nor %s", d.Name, pod, protocolV5, protocolV4)
 	}
 	ws.SetReadLimit(-1) // messages are read as streams
 	return &channels{ws: ws}, nil

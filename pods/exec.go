@@ -54,6 +54,10 @@ type ExecOptions struct {
 // is not run by a shell. When ctx ends so does the connection; whether the command does is up to
 // the container's runtime.
 func Exec(ctx context.Context, pods kube.API[corev1.Pod], name string, command []string, opts *ExecOptions) error {
+	return exec(ctx, served{pods, name}, command, opts)
+}
+
+func exec(ctx context.Context, pod target, command []string, opts *ExecOptions) error {
 	if len(command) == 0 {
 		return errors.New("pods: the command is empty")
 	}
@@ -66,7 +70,7 @@ func Exec(ctx context.Context, pods kube.API[corev1.Pod], name string, command [
 		return err
 	}
 	query["command"] = command
-	return o.run(ctx, pods, name, core.PodExec.Descriptor(), query)
+	return o.run(ctx, pod, core.PodExec.Descriptor(), query)
 }
 
 // AttachOptions are for [Attach].
@@ -79,6 +83,10 @@ type AttachOptions struct {
 // Attach connects to the process that runs in the pod called name, and returns when it has ended or
 // ctx has. See [Exec].
 func Attach(ctx context.Context, pods kube.API[corev1.Pod], name string, opts *AttachOptions) error {
+	return attach(ctx, served{pods, name}, opts)
+}
+
+func attach(ctx context.Context, pod target, opts *AttachOptions) error {
 	o := AttachOptions{}
 	if opts != nil {
 		o = *opts
@@ -87,7 +95,7 @@ func Attach(ctx context.Context, pods kube.API[corev1.Pod], name string, opts *A
 	if err != nil {
 		return err
 	}
-	return o.run(ctx, pods, name, core.PodAttach.Descriptor(), query)
+	return o.run(ctx, pod, core.PodAttach.Descriptor(), query)
 }
 
 func (s *Streams) query(container string) (url.Values, error) {
@@ -111,13 +119,13 @@ func (s *Streams) query(container string) (url.Values, error) {
 	return query, nil
 }
 
-func (s *Streams) run(ctx context.Context, pods kube.API[corev1.Pod], name string, d *resource.SubresourceDescriptor, query url.Values) error {
-	c, err := dial(ctx, pods, name, d, query)
+func (s *Streams) run(ctx context.Context, pod target, d *resource.SubresourceDescriptor, query url.Values) error {
+	c, err := dial(ctx, pod, d, query)
 	if err != nil {
 		return err
 	}
 	if err := s.connect(ctx, c); err != nil {
-		return fmt.Errorf("pods: %s of %s/%s: %w", d.Name, pods.Endpoint().Namespace(), name, err)
+		return fmt.Errorf("pods: %s of %s: %w", d.Name, pod, err)
 	}
 	return nil
 }

@@ -25,19 +25,19 @@ import (
 // Dial returns before the pod's port has been connected to. If that fails, as where nothing listens
 // on it, the error of Read says why.
 func Dial(ctx context.Context, pods kube.API[corev1.Pod], name string, port uint16) (net.Conn, error) {
-	c, err := dialPort(ctx, pods, name, port)
+	c, err := dialPort(ctx, served{pods, name}, port)
 	if err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-func dialPort(ctx context.Context, pods kube.API[corev1.Pod], name string, port uint16) (*conn, error) {
+func dialPort(ctx context.Context, pod target, port uint16) (*conn, error) {
 	if port == 0 {
 		return nil, errors.New("pods: port 0 cannot be connected to")
 	}
 	query := url.Values{"ports": {strconv.Itoa(int(port))}}
-	c, err := dial(ctx, pods, name, core.PodPortForward.Descriptor(), query)
+	c, err := dial(ctx, pod, core.PodPortForward.Descriptor(), query)
 	if err != nil {
 		return nil, err
 	}
@@ -186,6 +186,10 @@ type ForwardOptions struct {
 // Forward listens on local ports and leads each connection to a port of the pod called name, until
 // ctx ends, which is no error. A pod that is replaced is not followed.
 func Forward(ctx context.Context, pods kube.API[corev1.Pod], name string, ports []Port, opts *ForwardOptions) error {
+	return forward(ctx, served{pods, name}, ports, opts)
+}
+
+func forward(ctx context.Context, pod target, ports []Port, opts *ForwardOptions) error {
 	o := ForwardOptions{}
 	if opts != nil {
 		o = *opts
@@ -214,7 +218,7 @@ func Forward(ctx context.Context, pods kube.API[corev1.Pod], name string, ports 
 			l.Close()
 		})
 		wg.Go(func() {
-			failures[i] = o.accept(ctx, &wg, l, func() (*conn, error) { return dialPort(ctx, pods, name, ports[i].Remote) }, ports[i])
+			failures[i] = o.accept(ctx, &wg, l, func() (*conn, error) { return dialPort(ctx, pod, ports[i].Remote) }, ports[i])
 			cancel() // all or none
 		})
 	}

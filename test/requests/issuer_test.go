@@ -19,9 +19,8 @@ import (
 )
 
 const (
-	issuerClient  = "kube-test"
-	issuerUser    = "oidc-user"
-	issuerRefresh = "refresh-0"
+	issuerClient = "kube-test"
+	issuerUser   = "oidc-user"
 )
 
 // issuer is an identity provider that speaks OpenID Connect: discovery, keys, refreshes.

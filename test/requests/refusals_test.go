@@ -114,8 +114,9 @@ func TestWebhookWarnings(t *testing.T) {
 func TestTooManyRequests(t *testing.T) {
 	w := connect(t)
 	ns := w.NewNamespace(t)
-	w.allow(t, "crowd")
-	w.limit(t, "crowd")
+	user := "crowd-" + ns // the limit stays
+	w.allow(t, user)
+	w.limit(t, user)
 	var at, most atomic.Int64
 	w.webhook(t, ns, func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 		most.Store(max(most.Load(), at.Add(1)))
@@ -123,7 +124,7 @@ func TestTooManyRequests(t *testing.T) {
 		<-time.After(50 * time.Millisecond) // what takes a seat for longer
 		return &admissionv1.AdmissionResponse{Allowed: true}
 	})
-	cfg := w.user(t, "crowd")
+	cfg := w.user(t, user)
 	var refused atomic.Int64
 	cfg.OnRetry = func(r kube.RetryInfo) {
 		if r.Status != http.StatusTooManyRequests || r.Delay < time.Second {

@@ -1,0 +1,200 @@
+package pods
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/go-kube/kube"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// LogLine is a line of a log.
+type LogLine struct {
+	// Container is whose line it is; [FollowAllLogs] sets it.
+	Container string
+	// Time is when the container's runtime got the line.
+	Time time.Time
+	// Text has no line break at its end.
+	Text string
+}
+
+const (
+	followPause    = 500 * time.Millisecond
+	followPauseMax = 10 * time.Second
+)
+
+// FollowLogs goes through the lines of a container of the pod called name, those to come included,
+// until the container has ended or ctx has. A connection that breaks is opened again from the last
+// line's time on; lines that were seen are not repeated. A refusal, as for a pod that is gone, is
+// the last thing that is yielded, except that it ends the sequence without an error where the
+// container ended before it. Follow and Timestamps have no effect.
+func FollowLogs(ctx context.Context, pods kube.API[corev1.Pod], name string, opts *LogOptions) iter.Seq2[LogLine, error] {
+	f := follower{pods: pods, name: name}
+	if opts != nil {
+		f.LogOptions = *opts
+	}
+	f.Follow, f.Timestamps = true, true
+	return func(yield func(LogLine, error) bool) {
+		g := f // a sequence can be gone through again
+		g.run(ctx, yield)
+	}
+}
+
+type follower struct {
+	LogOptions
+	pods kube.API[corev1.Pod]
+	name string
+	wait bool // for the container to start
+
+	last time.Time
+	// seen are the lines with the time last: the server sends them again.
+	seen map[string]int
+}
+
+func (f *follower) run(ctx context.Context, yield func(LogLine, error) bool) {
+	pause := followPause
+	for {
+		before := f.last
+		clean, err := f.once(ctx, yield)
+		if errors.Is(err, errEnough) {
+			return
+		}
+		if ctx.Err() != nil {
+			yield(LogLine{}, fmt.Errorf("pods: log of %s: %w", served{f.pods, f.name}, context.Cause(ctx)))
+			return
+		}
+		if clean && f.hasEnded(ctx) {
+			return
+		}
+		if err != nil && !passes(err) && !f.isAwaited(ctx, err) {
+			yield(LogLine{}, err)
+			return
+		}
+		if f.last.After(before) {
+			pause = followPause
+		}
+		select {
+		case <-time.After(pause):
+			pause = min(2*pause, followPauseMax)
+		case <-ctx.Done():
+		}
+	}
+}
+
+// errEnough is for a caller that has seen enough.
+var errEnough = errors.New("enough")
+
+// passes reports whether it makes sense to ask again: not where the server understood and refused.
+func passes(err error) bool {
+	var status apierrors.APIStatus
+	return !errors.As(err, &status) || status.Status().Code >= 500 || status.Status().Code == 429
+}
+
+// hasEnded reports whether the container has ended for good or for now; a log ends with that, and
+// with a connection that is cut in a clean way.
+func (f *follower) hasEnded(ctx context.Context) bool {
+	pod, err := f.pods.Get(ctx, f.name)
+	if apierrors.IsNotFound(err) || f.Previous {
+		return true
+	}
+	if err != nil {
+		return false
+	}
+	if status := statusOf(pod, f.Container); status != nil {
+		return status.State.Running == nil
+	}
+	return isOver(pod)
+}
+
+// isAwaited reports whether err, which is a refusal, is because the container has yet to start, as
+// one has whose pod still runs its init containers.
+func (f *follower) isAwaited(ctx context.Context, err error) bool {
+	if !f.wait || !apierrors.IsBadRequest(err) {
+		return false
+	}
+	pod, err := f.pods.Get(ctx, f.name)
+	if err != nil {
+		return passes(err)
+	}
+	status := statusOf(pod, f.Container)
+	return !isOver(pod) && (status == nil || status.State.Running == nil && status.State.Terminated == nil)
+}
+
+func isOver(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// statusOf returns that of a container, or of the only one where none is named; nil if there is none.
+func statusOf(pod *corev1.Pod, container string) *corev1.ContainerStatus {
+	if container == "" && len(pod.Spec.Containers) == 1 {
+		container = pod.Spec.Containers[0].Name
+	}
+	for _, list := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses, pod.Status.EphemeralContainerStatuses} {
+		for i := range list {
+			if list[i].Name == container {
+				return &list[i]
+			}
+		}
+	}
+	return nil
+}
+
+// once reads one connection; clean says that it came to a regular end.
+func (f *follower) once(ctx context.Context, yield func(LogLine, error) bool) (clean bool, err error) {
+	o := f.LogOptions
+	skip := map[string]int{}
+	if !f.last.IsZero() {
+		o.Since, o.SinceTime, o.TailLines = 0, f.last, nil
+		for text, n := range f.seen {
+			skip[text] = n
+		}
+	}
+	stream, err := LogStream(ctx, f.pods, f.name, &o)
+	if err != nil {
+		return false, err
+	}
+	defer stream.Close()
+	r := bufio.NewReaderSize(stream, chunk)
+	for {
+		text, err := r.ReadString('\n')
+		if err != nil && (text == "" || !errors.Is(err, io.EOF)) {
+			return errors.Is(err, io.EOF), err
+		}
+		line := parseLine(strings.TrimSuffix(text, "\n"))
+		if f.isNew(line, skip) && !yield(line, nil) {
+			return false, errEnough
+		}
+	}
+}
+
+func (f *follower) isNew(line LogLine, skip map[string]int) bool {
+	switch {
+	case line.Time.Before(f.last) && !line.Time.IsZero():
+		return false
+	case line.Time.Equal(f.last) && skip[line.Text] > 0:
+		skip[line.Text]--
+		return false
+	case line.Time.After(f.last):
+		f.last, f.seen = line.Time, map[string]int{}
+	}
+	if f.seen != nil {
+		f.seen[line.Text]++
+	}
+	return true
+}
+
+func parseLine(text string) LogLine {
+	stamp, rest, _ := strings.Cut(text, " ")
+	t, err := time.Parse(time.RFC3339Nano, stamp)
+	if err != nil {
+		return LogLine{Text: text} // a message of the kubelet's
+	}
+	return LogLine{Time: t, Text: rest}
+}
