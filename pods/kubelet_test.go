@@ -64,7 +64,7 @@ func TestKubeletPorts(t *testing.T) {
 		answers := echo(t, 1204)
 		k := kubelet(t, func(w http.ResponseWriter, r *http.Request) {
 			asked = r.URL.String()
-			r.URL.RawQuery = "ports=1204" // as an API server is asked
+			r.URL.RawQuery = "ports=80" // as an API server is asked
 			answers(w, r)
 		})
 		conn, err := k.Dial(t.Context(), pods.KubeletPod{Namespace: "ns", Name: "name"}, 1204)
