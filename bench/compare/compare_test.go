@@ -21,7 +21,7 @@ func measured() *result {
 	w := row{variant: "protobuf", phase: "sync", metric: cpu}.aim(0.3, clientGo).as("First sync")
 	r := &result{
 		scenario: scenario{Name: "cache", Title: "A cache", rows: []row{w, {variant: "protobuf", phase: "sync", metric: settled}, {variant: "nobody", phase: "sync", metric: cpu}}},
-		Title:    "A cache", Date: "2026-01-02", Machine: "linux/amd64, 2 CPUs",
+		Title:    "A cache", Command: "make bench", Runs: 3, Date: "2026-01-02", Machine: "linux/amd64, 2 CPUs",
 		Versions: versions{Go: "go1.27.3", Kube: "v1", ClientGo: "v0.37.2", ControllerRuntime: "v0.25.2"},
 		Variants: []variant{{Name: "protobuf", Clients: []string{ours, clientGo}}},
 	}
@@ -230,7 +230,7 @@ func TestReplace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"# Title\n", "2026-01-02, on linux/amd64, 2 CPUs", "client-go v0.37.2", "| protobuf: sync, CPU ", "(../bench/results/cache.svg)", generatedTo + "end\n"} {
+	for _, want := range []string{"# Title\n", "On linux/amd64, 2 CPUs: client-go v0.37.2", "kube v1, 2026-01-02, by `make bench`.", "2026-01-02, kube v1, `make bench`, 3 alternating runs.", "| protobuf: sync, CPU ", "(../bench/results/cache.svg)", generatedTo + "end\n"} {
 		if !strings.Contains(string(got), want) {
 			t.Errorf("the document lacks %q:\n%s", want, got)
 		}

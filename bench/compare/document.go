@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -57,7 +58,7 @@ func performance(all []*result) string {
 		}
 	}
 	for _, r := range all {
-		fmt.Fprintf(&b, "\n### %s\n\n%s.\n\n%s", strings.ToUpper(r.scenario.Name[:1])+r.scenario.Name[1:], r.Title, r.table())
+		fmt.Fprintf(&b, "\n### %s\n\n%s.\n\n%s\n%s", strings.ToUpper(r.scenario.Name[:1])+r.scenario.Name[1:], r.Title, r.table(), r.provenance())
 		if r.scenario.Name == "growth" {
 			b.WriteString("\nStraight lines through these figures:\n\n" + r.slopes())
 		}
@@ -67,17 +68,41 @@ func performance(all []*result) string {
 	return b.String()
 }
 
-// provenance says where the figures come from.
+// provenance says where the figures of all results come from. Each may have been measured by
+// itself.
 func provenance(all []*result) string {
 	if len(all) == 0 {
 		return ""
 	}
 	v := all[0].Versions
-	text := fmt.Sprintf("%s, on %s, by `make bench-full`: kube %s, client-go %s, controller-runtime %s", all[0].Date, all[0].Machine, v.Kube, v.ClientGo, v.ControllerRuntime)
+	text := fmt.Sprintf("On %s: client-go %s, controller-runtime %s", all[0].Machine, v.ClientGo, v.ControllerRuntime)
 	if v.KubeRS != "" {
 		text += fmt.Sprintf(", kube-rs %s (%s)", v.KubeRS, v.Rust)
 	}
-	return text + ", " + v.Go + ". Medians; ratios are kube's figure divided by the peer's, with the smallest and the largest of runs that followed one another.\n"
+	return text + fmt.Sprintf(", %s; kube %s, %s, by %s. Medians of alternating runs.\n", v.Go,
+		span(all, func(r *result) string { return r.Versions.Kube }),
+		span(all, func(r *result) string { return r.Date }),
+		span(all, func(r *result) string { return "`" + r.Command + "`" }))
+}
+
+// span lists what results have, each thing once.
+func span(all []*result, of func(*result) string) string {
+	var seen []string
+	for _, r := range all {
+		if !slices.Contains(seen, of(r)) {
+			seen = append(seen, of(r))
+		}
+	}
+	return strings.Join(seen, ", ")
+}
+
+// provenance says how this result was measured.
+func (r *result) provenance() string {
+	runs := "one run"
+	if r.Runs > 1 {
+		runs = fmt.Sprintf("%d alternating runs", r.Runs)
+	}
+	return fmt.Sprintf("%s, kube %s, `%s`, %s. Ratios are kube's figure divided by the peer's, with the smallest and the largest of runs that followed one another.\n", r.Date, r.Versions.Kube, r.Command, runs)
 }
 
 // summary is the generated part of README.md: the rows that have a name there.

@@ -62,7 +62,7 @@ func (l *lab) build(ctx context.Context) (err error) {
 // measure runs every client of a scenario by turns.
 func (l *lab) measure(ctx context.Context, sc scenario) (*result, error) {
 	r := &result{
-		scenario: sc, Title: sc.Title, Date: time.Now().UTC().Format(time.DateOnly), Versions: l.versions,
+		scenario: sc, Title: sc.Title, Command: l.command(), Runs: l.runs(sc), Date: time.Now().UTC().Format(time.DateOnly), Versions: l.versions,
 		Machine:  fmt.Sprintf("%s/%s, %d CPUs", runtime.GOOS, runtime.GOARCH, runtime.NumCPU()),
 		Variants: sc.variants,
 	}
@@ -77,6 +77,14 @@ func (l *lab) measure(ctx context.Context, sc scenario) (*result, error) {
 	return r, r.write(l.results)
 }
 
+// runs is how often each program of a scenario runs.
+func (l *lab) runs(sc scenario) int {
+	if sc.once {
+		return 1
+	}
+	return l.repeat
+}
+
 func (l *lab) variant(ctx context.Context, sc scenario, v variant) (samples []sample, err error) {
 	work := sc.work
 	if work == nil {
@@ -89,10 +97,7 @@ func (l *lab) variant(ctx context.Context, sc scenario, v variant) (samples []sa
 		}
 		defer l.profileRun(ctx, sc, v, objects, &err)
 	}
-	runs := l.repeat
-	if sc.once {
-		runs = 1
-	}
+	runs := l.runs(sc)
 	for repeat := range runs {
 		for _, client := range v.Clients {
 			if client == kubeRS && l.programs[kubeRS] == "" {

@@ -5,7 +5,7 @@
 //	go run ./compare           the quick run, some minutes
 //	go run ./compare -full     every scenario, at every size; writes docs/performance.md
 //	go run ./compare -check    fails when a target is missed by more than 10 %
-//	go run ./compare -report   tables, plots and documents again, from the results of -full
+//	go run ./compare -report   tables, plots and documents again, from the results that there are
 //
 // What is compared are processor seconds and memory. Processor seconds depend on the machine
 // and on what else runs there, ratios hardly: the programs take turns, so that all of them see
@@ -14,8 +14,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -48,7 +50,7 @@ func parse(args []string) (s settings, err error) {
 	flags := flag.NewFlagSet("compare", flag.ExitOnError)
 	flags.BoolVar(&s.full, "full", false, "run every scenario at every size")
 	flags.BoolVar(&s.check, "check", false, "fail when a target is missed by more than 10 %")
-	flags.BoolVar(&s.report, "report", false, "measure nothing: write tables, plots and documents from the results of -full")
+	flags.BoolVar(&s.report, "report", false, "measure nothing: write tables, plots and documents from the results that there are")
 	flags.BoolVar(&s.profile, "profile", false, "leave CPU and heap profiles of kube beside the results")
 	flags.IntVar(&s.repeat, "repeat", 0, "how often each program runs; 0 is 3, or 5 with -full")
 	flags.StringVar(&s.results, "results", "", "folder for results; empty is results, or results/quick without -full")
@@ -73,6 +75,14 @@ func parse(args []string) (s settings, err error) {
 	return s, err
 }
 
+// command is what a user runs to measure this again.
+func (s settings) command() string {
+	if s.full {
+		return "make bench-full"
+	}
+	return "make bench"
+}
+
 func run(ctx context.Context, s settings) error {
 	if err := os.MkdirAll(s.results, 0o755); err != nil {
 		return err
@@ -81,7 +91,7 @@ func run(ctx context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
-	if s.full && s.only.String() == "" {
+	if s.full && s.only.String() == "" && len(all) > 0 {
 		if err := writeDocuments(all); err != nil {
 			return err
 		}
@@ -105,6 +115,10 @@ func results(ctx context.Context, s settings) (all []*result, err error) {
 		var r *result
 		if s.report {
 			r, err = readResult(s.results, sc)
+			if errors.Is(err, fs.ErrNotExist) {
+				fmt.Printf("\n%s was not measured yet\n", sc.Name)
+				continue
+			}
 		} else {
 			r, err = lab.measure(ctx, sc)
 		}

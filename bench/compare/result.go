@@ -14,7 +14,10 @@ import (
 type result struct {
 	scenario scenario
 
-	Title    string    `json:"title"`
+	Title string `json:"title"`
+	// Command is what was run, and Runs how often each program.
+	Command  string    `json:"command"`
+	Runs     int       `json:"runs"`
 	Date     string    `json:"date"`
 	Machine  string    `json:"machine"`
 	Versions versions  `json:"versions"`
@@ -43,7 +46,7 @@ func readResult(folder string, sc scenario) (*result, error) {
 	path := filepath.Join(folder, sc.Name+".json")
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("there are no results yet, run make bench-full: %w", err)
+		return nil, err
 	}
 	r := &result{}
 	if err := json.Unmarshal(data, r); err != nil {

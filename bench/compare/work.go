@@ -17,7 +17,10 @@ func eventsIn(format string, full bool) int {
 
 // scenarios are what is measured.
 func scenarios(full bool) []scenario {
-	all := []scenario{microScenario(), cacheScenario(full), reconcileScenario(full), relistScenario(), readScenario(full), unaryScenario(full), latencyScenario(full), queueScenario(), operatorScenario(full)}
+	all := []scenario{
+		cacheScenario(full), reconcileScenario(full), relistScenario(), readScenario(full), unaryScenario(full), latencyScenario(full),
+		queueScenario(), operatorScenario(full), microScenario(), kubetestScenario(),
+	}
 	if full {
 		all = append(all, kindsScenario(), growthScenario())
 	}
