@@ -14,7 +14,7 @@ import (
 )
 
 // idleAfter is how long an operator has been running when its memory is read.
-const idleAfter = 5 * time.Second
+const idleAfter = 4 * time.Second
 
 // operatorScenario measures the smallest operator of each library. How long its build takes from an
 // empty cache is only found out in the full run, once.
