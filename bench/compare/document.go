@@ -12,8 +12,8 @@ import (
 
 // What is generated stands between these lines of a document.
 const (
-	generatedFrom = "<!-- written by make bench-full: from here -->\n"
-	generatedTo   = "<!-- written by make bench-full: to here -->\n"
+	generatedFrom = "<!-- written by make bench-full or compare -report: from here -->\n"
+	generatedTo   = "<!-- written by make bench-full or compare -report: to here -->\n"
 )
 
 // writeDocuments writes the tables into docs/performance.md, and the short one into README.md if
@@ -110,7 +110,7 @@ func summary(all []*result) string {
 	lines := [][]string{{"", ours, clientGo, ctrlRuntime, kubeRS}}
 	for _, r := range all {
 		for _, w := range r.scenario.rows {
-			if w.summary == "" {
+			if w.summary == "" || len(r.values(ours, w)) == 0 {
 				continue
 			}
 			line := []string{w.summary, cell(w, r.values(ours, w))}
