@@ -34,7 +34,8 @@ const (
 // until the container has ended or ctx has. A connection that breaks is opened again from the last
 // line's time on; lines that were seen are not repeated. A refusal, as for a pod that is gone, is
 // the last thing that is yielded, except that it ends the sequence without an error where the
-// container ended before it. Follow and Timestamps have no effect.
+// container ended before it. Follow and Timestamps have no effect; LimitBytes counts the texts with
+// their line breaks, over all connections, and cuts the last one.
 func FollowLogs(ctx context.Context, pods kube.API[corev1.Pod], name string, opts *LogOptions) iter.Seq2[LogLine, error] {
 	f := follower{pods: pods, name: name}
 	if opts != nil {
@@ -51,7 +52,8 @@ type follower struct {
 	LogOptions
 	pods kube.API[corev1.Pod]
 	name string
-	wait bool // for the container to start
+	wait bool  // for the container to start
+	read int64 // bytes of the lines that were yielded
 
 	last time.Time
 	// seen are the lines with the time last: the server sends them again.
@@ -149,6 +151,7 @@ func statusOf(pod *corev1.Pod, container string) *corev1.ContainerStatus {
 // once reads one connection; clean says that it came to a regular end.
 func (f *follower) once(ctx context.Context, yield func(LogLine, error) bool) (clean bool, err error) {
 	o := f.LogOptions
+	o.LimitBytes = 0 // the server would begin to count again each time, and would count the times too
 	skip := map[string]int{}
 	if !f.last.IsZero() {
 		o.Since, o.SinceTime, o.TailLines = 0, f.last, nil
@@ -168,10 +171,25 @@ func (f *follower) once(ctx context.Context, yield func(LogLine, error) bool) (c
 			return errors.Is(err, io.EOF), err
 		}
 		line := parseLine(strings.TrimSuffix(text, "\n"))
-		if f.isNew(line, skip) && !yield(line, nil) {
+		if !f.isNew(line, skip) {
+			continue
+		}
+		last := f.limit(&line)
+		if !yield(line, nil) || last {
 			return false, errEnough
 		}
 	}
+}
+
+// limit cuts a line that goes beyond LimitBytes, and reports whether it is the last one.
+func (f *follower) limit(line *LogLine) bool {
+	if f.LimitBytes == 0 {
+		return false
+	}
+	left := f.LimitBytes - f.read
+	f.read += int64(len(line.Text)) + 1
+	line.Text = line.Text[:min(int64(len(line.Text)), left)]
+	return f.read >= f.LimitBytes
 }
 
 func (f *follower) isNew(line LogLine, skip map[string]int) bool {

@@ -17,8 +17,8 @@ import (
 // those of the others as they arrive. A container that has yet to start is waited for.
 //
 // The sequence ends when every container has ended, or ctx has, which is the last error then. What
-// is refused for one container is yielded with its name, and the others go on. opts.Container has
-// to be empty.
+// is refused for one container is yielded with its name, and the others go on. LimitBytes is for
+// each. opts.Container has to be empty.
 func FollowAllLogs(ctx context.Context, pods kube.API[corev1.Pod], name string, opts *LogOptions) iter.Seq2[LogLine, error] {
 	all := follower{pods: pods, name: name, wait: true}
 	if opts != nil {

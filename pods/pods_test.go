@@ -467,6 +467,37 @@ func TestFollowLogs(t *testing.T) {
 	})
 }
 
+// The limit is for all connections together.
+func TestFollowLogsLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := 0
+		api := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Query().Has("limitBytes") {
+				t.Errorf("the server is asked to count: %s", r.URL)
+			}
+			if n++; n == 1 {
+				io.WriteString(w, "2030-01-01T00:00:01Z abc\n")
+				w.(http.Flusher).Flush()
+				panic(http.ErrAbortHandler)
+			}
+			io.WriteString(w, "2030-01-01T00:00:01Z abc\n2030-01-01T00:00:02Z defg\n2030-01-01T00:00:03Z h\n")
+		})
+		for limit, want := range map[int64]string{3: "abc", 4: "abc", 6: "abc de", 8: "abc defg", 9: "abc defg", 10: "abc defg h"} {
+			n = 0
+			var got []string
+			for line, err := range pods.FollowLogs(t.Context(), api, "web", &pods.LogOptions{LimitBytes: limit}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, line.Text)
+			}
+			if text := strings.Join(got, " "); text != want {
+				t.Errorf("limit %d: %q, want %q", limit, text, want)
+			}
+		}
+	})
+}
+
 func TestFollowLogsErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := serve(t, func(w http.ResponseWriter, r *http.Request) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/go-kube/kube"
 	"github.com/go-kube/kube/k8s/core"
@@ -158,9 +159,13 @@ func TestExecEndsWithItsContext(t *testing.T) {
 	var open atomic.Int64
 	f := runWith(t, func(c *kube.Config) { c.Dial = counted(&open) }, nil, idle)
 	before := open.Load()
+	_, atNode, err := f.node.Count()
+	if err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	err := pods.Exec(ctx, f.api, "web-0", []string{"sh", "-c", "echo begun; exec sleep 1000"}, &pods.ExecOptions{Streams: pods.Streams{
+	err = pods.Exec(ctx, f.api, "web-0", []string{"sh", "-c", "echo begun; exec sleep 1000"}, &pods.ExecOptions{Streams: pods.Streams{
 		Stdout: writer(func(p []byte) {
 			if open.Load() != before+1 {
 				t.Errorf("%d connections, want one more than %d", open.Load(), before)
@@ -176,6 +181,21 @@ func TestExecEndsWithItsContext(t *testing.T) {
 	}
 	if left := ours(); len(left) != 0 {
 		t.Errorf("goroutines left:\n%s", strings.Join(left, "\n\n"))
+	}
+	// The API server hangs up on the node as well.
+	for deadline := time.After(10 * time.Second); ; {
+		_, now, err := f.node.Count()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if now <= atNode {
+			return
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-deadline:
+			t.Fatalf("%d connections to the node, %d before", now, atNode)
+		}
 	}
 }
 
