@@ -93,18 +93,46 @@ func TestJudge(t *testing.T) {
 		want   string
 		fails  bool
 	}{
-		{0.3, true, "All 1 targets hold", false},
-		{0.24, true, "All 1 targets hold", false}, // within 10 %
+		{0.3, true, "The other 1 targets hold", false},
+		{0.24, true, "The other 1 targets hold", false}, // within 10 %
 		{0.2, false, "0.25 (0.17-0.33) of client-go, the target is 0.20", false},
 		{0.2, true, "", true},
 	} {
 		r := measured()
-		r.scenario.rows[0].target = c.target
+		r.scenario.rows[0].targets[0].ratio = c.target
 		var out strings.Builder
 		err := judge(&out, settings{check: c.check}, []*result{r})
 		if (err != nil) != c.fails || !strings.Contains(out.String(), c.want) {
 			t.Errorf("target %g, check %v: %v, %q", c.target, c.check, err, out.String())
 		}
+	}
+}
+
+func TestALimitIsReportedAndNoFailure(t *testing.T) {
+	r := measured()
+	r.scenario.rows[0] = r.scenario.rows[0].aim(0.1, clientGo).limited("a reason")
+	var out strings.Builder
+	if err := judge(&out, settings{check: true}, []*result{r}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"1 of 2 targets are out of reach", "the target is 0.10: a reason", "The other 1 targets hold"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in\n%s", want, out.String())
+		}
+	}
+}
+
+func TestTargetsBesideRust(t *testing.T) {
+	rows := []row{{phase: "sync", metric: cpu}, {phase: "events", metric: peak}, {phase: "idle", metric: settled}, {phase: "get", metric: perSecond}}
+	aimAtRust(rows)
+	var got []float64
+	for _, w := range rows {
+		for _, t := range w.targets {
+			got = append(got, t.ratio)
+		}
+	}
+	if diff := cmp.Diff([]float64{1, 1, 1.5}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

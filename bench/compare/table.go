@@ -38,7 +38,7 @@ func (r *result) line(w row) []string {
 	if !known {
 		return nil
 	}
-	return append(line, w.goal())
+	return append(line, r.goal(w))
 }
 
 // cell is the median of figures with its unit.
@@ -49,12 +49,23 @@ func cell(w row, values []float64) string {
 	return human(w.metric, median(values))
 }
 
-// goal says what the target is.
-func (w row) goal() string {
-	if w.target == 0 {
-		return ""
+// targets are those of a row that there are figures for.
+func (r *result) targets(w row) (targets []target) {
+	for _, t := range w.targets {
+		if len(r.values(ours, w)) > 0 && len(r.values(t.peer, w)) > 0 {
+			targets = append(targets, t)
+		}
 	}
-	return fmt.Sprintf("%.2f of %s", w.target, w.peer)
+	return targets
+}
+
+// goal says what the targets are.
+func (r *result) goal(w row) string {
+	var goals []string
+	for _, t := range r.targets(w) {
+		goals = append(goals, fmt.Sprintf("%.2f of %s", t.ratio, t.peer))
+	}
+	return strings.Join(goals, ", ")
 }
 
 // grid sets lines, the first of which is the head, as a Markdown table whose columns are aligned.
