@@ -169,9 +169,9 @@ func wellFormed(t *testing.T, text string) {
 func TestPlots(t *testing.T) {
 	bars := measured().bars()
 	wellFormed(t, bars)
-	widths := regexp.MustCompile(`<rect x="330" y="\d+" width="(\d+)"`).FindAllStringSubmatch(bars, -1)
-	if len(widths) != 4 || widths[0][1] != "92" || widths[1][1] != "370" {
-		t.Errorf("bars are %v, want four, the first two 92 and 370 wide", widths)
+	widths := regexp.MustCompile(`<rect x="400" y="\d+" width="(\d+)"`).FindAllStringSubmatch(bars, -1)
+	if len(widths) != 4 || widths[0][1] != "90" || widths[1][1] != "360" {
+		t.Errorf("bars are %v, want four, the first two 90 and 360 wide", widths)
 	}
 	if !strings.Contains(bars, "prefers-color-scheme: dark") {
 		t.Error("the plot has no dark colours")
@@ -185,7 +185,7 @@ func TestPlots(t *testing.T) {
 
 // grown returns a result that grows along straight lines.
 func grown() *result {
-	r := &result{scenario: scenario{Name: "growth"}}
+	r := &result{scenario: scenario{Name: growth}}
 	for _, n := range []int{1000, 20000, 100000} {
 		name := map[int]string{1000: "1000", 20000: "20000", 100000: "100000"}[n]
 		r.Variants = append(r.Variants, variant{Name: name})
@@ -208,6 +208,18 @@ func TestFit(t *testing.T) {
 	want := "| kube: Memory afterwards | 15 MiB          | 700 bytes        | 0 %                    |\n"
 	if got := grown().slopes(); !strings.Contains(got, want) {
 		t.Errorf("%s\nwant the line\n%s", got, want)
+	}
+}
+
+func TestEventsMayNotCostMoreInALargeCache(t *testing.T) {
+	r := grown()
+	if v := verdictOn([]*result{r}); v.targets != 1 || len(v.missed) > 0 {
+		t.Errorf("%+v, want one target, which is met", v)
+	}
+	r.Samples[2].Phases[1].User = 1.3
+	want := "growth, events: 13.0 µs with 100000 objects and 10.0 µs with 1000, at most 20 % more is the target"
+	if v := verdictOn([]*result{r}); len(v.missed) != 1 || v.missed[0] != want {
+		t.Errorf("%q, want %q", v.missed, want)
 	}
 }
 

@@ -59,7 +59,7 @@ func performance(all []*result) string {
 	}
 	for _, r := range all {
 		fmt.Fprintf(&b, "\n### %s\n\n%s.\n\n%s\n%s", strings.ToUpper(r.scenario.Name[:1])+r.scenario.Name[1:], r.Title, r.table(), r.provenance())
-		if r.scenario.Name == "growth" {
+		if r.scenario.Name == growth {
 			b.WriteString("\nStraight lines through these figures:\n\n" + r.slopes())
 		}
 		fmt.Fprintf(&b, "\n![%s](../bench/results/%s.svg)\n", r.scenario.Name, r.scenario.Name)

@@ -48,6 +48,23 @@ func (r *result) curve(client, phase, metric string) (x, y []float64) {
 	return x, y
 }
 
+// growth is the name of the scenario.
+const growth = "growth"
+
+// dearer is how much more an event may cost in a large cache than in the smallest one.
+const dearer = 1.2
+
+// dearerEvents says in which caches an event costs kube more than it may.
+func (r *result) dearerEvents() (missed []string) {
+	x, y := r.curve(ours, "events", cpuEach)
+	for i := range x {
+		if y[i] > y[0]*dearer {
+			missed = append(missed, fmt.Sprintf("%s, events: %s with %.0f objects and %s with %.0f, at most %.0f %% more is the target", growth, duration(y[i]), x[i], duration(y[0]), x[0], (dearer-1)*100))
+		}
+	}
+	return missed
+}
+
 // growthPanels are what grows.
 var growthPanels = []struct{ title, phase, metric string }{
 	{"First sync: CPU", "sync", cpu},

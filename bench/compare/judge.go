@@ -18,6 +18,10 @@ type verdict struct {
 
 func verdictOn(all []*result) (v verdict) {
 	for _, r := range all {
+		if r.scenario.Name == growth {
+			v.targets++
+			v.missed = append(v.missed, r.dearerEvents()...)
+		}
 		for _, w := range r.scenario.rows {
 			for _, t := range r.targets(w) {
 				v.targets++

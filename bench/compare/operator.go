@@ -28,7 +28,7 @@ func operatorScenario(full bool) scenario {
 			row{variant: "operator", phase: "idle", metric: settled}.aim(0.5, ctrlRuntime).as("Idle operator: memory"),
 			row{variant: "operator", phase: "idle", metric: cpu},
 			row{variant: "operator", phase: "stripped binary", metric: size}.aim(0.4, ctrlRuntime).as("Its stripped binary"),
-			row{variant: "operator", phase: "packages or crates that it is made of, beside the standard library", metric: count},
+			row{variant: "operator", phase: "packages or crates of others in it", metric: count},
 		},
 	}
 	if full {
@@ -88,7 +88,7 @@ func (o *operators) build(ctx context.Context, client, binary string) (phases []
 	}
 	phases = []measure.Phase{
 		{Phase: "stripped binary", Count: info.Size()},
-		{Phase: "packages or crates that it is made of, beside the standard library", Count: packages},
+		{Phase: "packages or crates of others in it", Count: packages},
 	}
 	if o.full {
 		cold, err := coldBuild(ctx, client)

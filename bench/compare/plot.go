@@ -11,8 +11,8 @@ import (
 // Plots are SVG, with colours that follow the reader's preference for light or dark.
 const (
 	plotWidth = 860
-	labelsTo  = 330 // where bars begin
-	barsTo    = 700 // where the longest one ends
+	labelsTo  = 400 // where bars begin
+	barsTo    = 760 // where the longest one ends
 	barHeight = 15
 	groupGap  = 12
 )
@@ -72,7 +72,7 @@ func (p *plotter) legend(clients []string) {
 // writePlot writes the plot of a result into a folder.
 func (r *result) writePlot(folder string) error {
 	plot := r.bars()
-	if r.scenario.Name == "growth" {
+	if r.scenario.Name == growth {
 		plot = r.curves()
 	}
 	return os.WriteFile(filepath.Join(folder, r.scenario.Name+".svg"), []byte(plot), 0o644)

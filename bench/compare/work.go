@@ -232,7 +232,7 @@ var sizes = []int{1_000, 20_000, 100_000, 500_000}
 
 func growthScenario() scenario {
 	s := scenario{
-		Name:  "growth",
+		Name:  growth,
 		Title: "First sync, memory and 20 000 events with more and more pods, protobuf",
 	}
 	for i, n := range sizes {
