@@ -17,7 +17,7 @@ import (
 func (s *Server) builtins() []*kind {
 	var kinds []*kind
 	stored := map[schema.GroupResource]*kind{} // the first kind of each resource, which is the preferred version
-	traits, hooks := builtinTraits(), builtinHooks()
+	traits, hooks, rules := builtinTraits(), builtinHooks(), builtinRules()
 	for _, b := range all.Kinds() {
 		if !s.options.served(b.Descriptor.GroupVersionKind().GroupVersion()) {
 			continue
@@ -29,6 +29,8 @@ func (s *Server) builtins() []*kind {
 			hook(strategy)
 		}
 		strategy.addDefaults(gvk.GroupKind())
+		strategy.unvalidated = metadataOnly(rules, strategy, gvk.GroupKind())
+		strategy.addRules(gvk.GroupKind(), rules[gvk.GroupKind()])
 		k := s.builtin(b, strategy)
 		place := storagePlace(b.Descriptor.GroupResource())
 		if storage := stored[place]; storage != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,11 +21,15 @@ func coreHooks() hooks {
 		core("Namespace"): namespaceHooks,
 		core("Pod"):       podHooks,
 		core("Service"): func(s *strategy) {
-			s.prepareCreate, s.prepareUpdate = prepareService, prepareServiceUpdate
+			s.admit, s.warnings = admitService, serviceWarnings
 		},
-		core("PersistentVolume"):                   func(s *strategy) { s.prepareCreate = prepareVolume },
-		core("PersistentVolumeClaim"):              func(s *strategy) { s.prepareCreate = prepareClaim },
-		batchv1.SchemeGroupVersion.WithKind("Job"): func(s *strategy) { s.prepareCreate = prepareJob },
+		appsv1.SchemeGroupVersion.WithKind("DaemonSet"): func(s *strategy) {
+			s.prepareCreate, s.prepareUpdate = prepareDaemonSet, prepareDaemonSetUpdate
+		},
+		appsv1.SchemeGroupVersion.WithKind("StatefulSet"): func(s *strategy) { s.warnings = statefulSetWarnings },
+		core("PersistentVolume"):                          func(s *strategy) { s.prepareCreate = prepareVolume },
+		core("PersistentVolumeClaim"):                     func(s *strategy) { s.prepareCreate = prepareClaim },
+		batchv1.SchemeGroupVersion.WithKind("Job"):        func(s *strategy) { s.prepareCreate = prepareJob },
 		core("Endpoints"): func(s *strategy) {
 			s.deprecated = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
 		},

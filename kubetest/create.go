@@ -200,6 +200,9 @@ func (rq *request) validateNew(obj runtime.Object) field.ErrorList {
 	if s.validName != nil {
 		errs = rq.validateMeta(obj)
 	}
+	if s.unvalidated {
+		rq.unvalidated("a real server validates this kind")
+	}
 	if s.validate != nil {
 		errs = append(errs, s.validate(rq, obj)...)
 	}

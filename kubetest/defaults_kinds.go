@@ -3,6 +3,7 @@ package kubetest
 import (
 	"math"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
@@ -10,6 +11,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -68,7 +70,29 @@ func kindDefaults() map[schema.GroupKind]func(runtime.Object) {
 			setPointer(&o.VolumeBindingMode, storagev1.VolumeBindingImmediate)
 		}),
 		{Group: storagev1.GroupName, Kind: "CSIDriver"}: on(defaultCSIDriver),
+		{Group: admissionv1.GroupName, Kind: "ValidatingWebhookConfiguration"}: on(func(o *admissionv1.ValidatingWebhookConfiguration) {
+			for i := range o.Webhooks {
+				h := &o.Webhooks[i]
+				defaultWebhook(&h.FailurePolicy, &h.MatchPolicy, &h.NamespaceSelector, &h.ObjectSelector, &h.TimeoutSeconds)
+			}
+		}),
+		{Group: admissionv1.GroupName, Kind: "MutatingWebhookConfiguration"}: on(func(o *admissionv1.MutatingWebhookConfiguration) {
+			for i := range o.Webhooks {
+				h := &o.Webhooks[i]
+				defaultWebhook(&h.FailurePolicy, &h.MatchPolicy, &h.NamespaceSelector, &h.ObjectSelector, &h.TimeoutSeconds)
+				setPointer(&h.ReinvocationPolicy, admissionv1.NeverReinvocationPolicy)
+			}
+		}),
 	}
+}
+
+// defaultWebhook fills in what validating and mutating webhooks have in common.
+func defaultWebhook(failure **admissionv1.FailurePolicyType, match **admissionv1.MatchPolicyType, namespaces, objects **metav1.LabelSelector, timeout **int32) {
+	setPointer(failure, admissionv1.Fail)
+	setPointer(match, admissionv1.Equivalent)
+	setPointer(namespaces, metav1.LabelSelector{})
+	setPointer(objects, metav1.LabelSelector{})
+	setPointer(timeout, 10)
 }
 
 func defaultPod(o *corev1.Pod) {
@@ -176,6 +200,9 @@ func defaultDeployment(o *appsv1.Deployment) {
 }
 
 func defaultDaemonSet(o *appsv1.DaemonSet) {
+	if _, ok := o.Annotations[appsv1.DeprecatedTemplateGeneration]; !ok {
+		mergeInto(&o.Annotations, map[string]string{appsv1.DeprecatedTemplateGeneration: "0"})
+	}
 	s := &o.Spec.UpdateStrategy
 	setDefault(&s.Type, appsv1.RollingUpdateDaemonSetStrategyType)
 	if s.Type == appsv1.RollingUpdateDaemonSetStrategyType {
@@ -203,7 +230,10 @@ func defaultStatefulSet(o *appsv1.StatefulSet) {
 	setPointer(&o.Spec.Replicas, 1)
 	setPointer(&o.Spec.RevisionHistoryLimit, 10)
 	for i := range o.Spec.VolumeClaimTemplates {
-		setDefault(&o.Spec.VolumeClaimTemplates[i].Status.Phase, corev1.ClaimPending)
+		claim := &o.Spec.VolumeClaimTemplates[i]
+		setDefault(&claim.APIVersion, "v1")
+		setDefault(&claim.Kind, "PersistentVolumeClaim")
+		setDefault(&claim.Status.Phase, corev1.ClaimPending)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strings"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -60,6 +61,8 @@ var partDefaults = func() map[reflect.Type]func(any) {
 	}))
 	add(part(func(p *networkingv1.NetworkPolicyPort) { setPointer(&p.Protocol, corev1.ProtocolTCP) }))
 	add(part(func(p *batchv1.PodFailurePolicyOnPodConditionsPattern) { setDefault(&p.Status, corev1.ConditionTrue) }))
+	add(part(func(r *admissionv1.Rule) { setPointer(&r.Scope, admissionv1.AllScopes) }))
+	add(part(func(s *admissionv1.ServiceReference) { setPointer(&s.Port, 443) }))
 	add(part(func(s *rbacv1.Subject) {
 		if s.Kind == rbacv1.UserKind || s.Kind == rbacv1.GroupKind {
 			setDefault(&s.APIGroup, rbacv1.GroupName)

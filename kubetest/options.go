@@ -36,8 +36,26 @@ type Options struct {
 	// more than all. Without it, the stable versions are served.
 	RuntimeConfig map[string]bool
 
+	// Strict reports what is accepted and a real server would have validated: objects of kinds of which
+	// only the metadata is validated here, and fields that nobody looks at. Of a server of Start
+	// each one is an error of the test, of one of NewServer a warning in the log.
+	Strict bool
+
 	// Logger receives a line for each request. Nil is silent.
 	Logger *slog.Logger
+
+	// report is where Strict reports; nil is the log.
+	report func(text string)
+}
+
+// reportingTo returns a copy whose server reports what Strict asks for to a function.
+func (o *Options) reportingTo(report func(text string)) *Options {
+	c := Options{}
+	if o != nil {
+		c = *o
+	}
+	c.report = report
+	return &c
 }
 
 // complete returns a copy with every default filled in.

@@ -36,7 +36,7 @@ func TestPreload(t *testing.T) {
 						Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
 					},
 				},
-				Status: appsv1.DeploymentStatus{ReadyReplicas: 3},
+				Status: appsv1.DeploymentStatus{Replicas: 3, ReadyReplicas: 3},
 			},
 			&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
 				Name: "going", Finalizers: []string{"example.com/f"}, DeletionTimestamp: &metav1.Time{},

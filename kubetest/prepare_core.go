@@ -3,29 +3,36 @@ package kubetest
 import (
 	"fmt"
 	"maps"
-	"net/netip"
 	"slices"
+	"strconv"
 
+	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/rand"
 )
 
 // What a real server does with new objects of the core group besides reading them: the admission
 // plugins that are on by default, and what the registries fill in.
 
-// admitPod does what the plugins Priority and DefaultTolerationSeconds do.
+// admitPod does what the plugins Priority, RuntimeClass and DefaultTolerationSeconds do.
 func admitPod(rq *request, obj, old runtime.Object) error {
 	pod := obj.(*corev1.Pod)
-	if old != nil || rq.subresource != "" {
+	if rq.subresource != "" {
 		return nil
 	}
-	if err := rq.setPriority(pod); err != nil {
-		return err
+	if old == nil {
+		if err := rq.setPriority(pod); err != nil {
+			return err
+		}
+		if err := rq.setOverhead(pod); err != nil {
+			return err
+		}
 	}
 	for _, taint := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
 		tolerated := slices.ContainsFunc(pod.Spec.Tolerations, func(t corev1.Toleration) bool {
@@ -62,8 +69,29 @@ func (rq *request) setPriority(pod *corev1.Pod) error {
 			fmt.Errorf("the integer value of priority (%d) must not be provided in pod spec; priority admission controller computed %d from the given PriorityClass name", *pod.Spec.Priority, class.Value))
 	}
 	pod.Spec.Priority = new(class.Value)
+	if p := pod.Spec.PreemptionPolicy; p != nil && *p != or(class.PreemptionPolicy, corev1.PreemptLowerPriority) {
+		return apierrors.NewForbidden(rq.resourceName(), pod.Name,
+			fmt.Errorf("the string value of PreemptionPolicy (%s) must not be provided in pod spec; priority admission controller computed %s from the given PriorityClass name", *p, or(class.PreemptionPolicy, corev1.PreemptLowerPriority)))
+	}
 	if pod.Spec.PreemptionPolicy == nil {
 		pod.Spec.PreemptionPolicy = class.PreemptionPolicy
+	}
+	return nil
+}
+
+// setOverhead takes the overhead of a pod from its runtime class.
+func (rq *request) setOverhead(pod *corev1.Pod) error {
+	if pod.Spec.RuntimeClassName == nil {
+		return nil
+	}
+	name := *pod.Spec.RuntimeClassName
+	k := rq.server.kinds.catalog().byKind[nodev1.SchemeGroupVersion.WithKind("RuntimeClass")]
+	o := k.table.get(key{name: name})
+	if o == nil {
+		return apierrors.NewForbidden(rq.resourceName(), pod.Name, fmt.Errorf("pod rejected: RuntimeClass %q not found", name))
+	}
+	if class := k.convert(o).(*nodev1.RuntimeClass); class.Overhead != nil && pod.Spec.Overhead == nil {
+		pod.Spec.Overhead = class.Overhead.DeepCopy().PodFixed
 	}
 	return nil
 }
@@ -112,129 +140,6 @@ func qosClass(spec *corev1.PodSpec) corev1.PodQOSClass {
 	return corev1.PodQOSBurstable
 }
 
-// serviceNetwork is where services have their addresses, as in the API server's default.
-var serviceNetwork = netip.MustParsePrefix("10.0.0.0/16")
-
-// nodePorts are the first of the ports that services get on nodes, and their number.
-const (
-	firstNodePort = 30000
-	nodePorts     = 2768
-)
-
-// prepareService gives a new service addresses and ports.
-func prepareService(rq *request, obj runtime.Object) {
-	o := obj.(*corev1.Service)
-	rq.allocate(&o.Spec)
-}
-
-// prepareServiceUpdate keeps the addresses and ports of a service that names none.
-func prepareServiceUpdate(rq *request, obj, old runtime.Object) {
-	o, was := obj.(*corev1.Service), old.(*corev1.Service)
-	if o.Spec.Type == corev1.ServiceTypeExternalName {
-		if was.Spec.Type != corev1.ServiceTypeExternalName {
-			o.Spec.ClusterIP, o.Spec.ClusterIPs, o.Spec.IPFamilies, o.Spec.IPFamilyPolicy = "", nil, nil, nil
-		}
-		return
-	}
-	if o.Spec.ClusterIP == "" && was.Spec.Type != corev1.ServiceTypeExternalName {
-		o.Spec.ClusterIP = was.Spec.ClusterIP
-		if len(o.Spec.ClusterIPs) == 0 {
-			o.Spec.ClusterIPs = slices.Clone(was.Spec.ClusterIPs)
-		}
-	}
-	if o.Spec.IPFamilyPolicy == nil {
-		o.Spec.IPFamilyPolicy = was.Spec.IPFamilyPolicy
-	}
-	if len(o.Spec.IPFamilies) == 0 {
-		o.Spec.IPFamilies = slices.Clone(was.Spec.IPFamilies)
-	}
-	for i := range o.Spec.Ports {
-		p := &o.Spec.Ports[i]
-		j := slices.IndexFunc(was.Spec.Ports, func(q corev1.ServicePort) bool { return q.Port == p.Port && q.Protocol == p.Protocol })
-		if j >= 0 && p.NodePort == 0 && needsNodePorts(&o.Spec) {
-			p.NodePort = was.Spec.Ports[j].NodePort
-		}
-	}
-	rq.allocate(&o.Spec)
-}
-
-func needsNodePorts(s *corev1.ServiceSpec) bool {
-	return s.Type == corev1.ServiceTypeNodePort || s.Type == corev1.ServiceTypeLoadBalancer && or(s.AllocateLoadBalancerNodePorts, true)
-}
-
-// allocate fills in what a service has no address or port for yet.
-func (rq *request) allocate(s *corev1.ServiceSpec) {
-	if s.Type == corev1.ServiceTypeExternalName {
-		return
-	}
-	setPointer(&s.IPFamilyPolicy, corev1.IPFamilyPolicySingleStack)
-	if s.ClusterIP == "" && len(s.ClusterIPs) > 0 {
-		s.ClusterIP = s.ClusterIPs[0]
-	}
-	usedIPs, usedPorts := rq.usedByServices()
-	if s.ClusterIP == "" {
-		s.ClusterIP = freeAddress(usedIPs)
-	}
-	if len(s.ClusterIPs) == 0 {
-		s.ClusterIPs = []string{s.ClusterIP}
-	}
-	if len(s.IPFamilies) == 0 {
-		s.IPFamilies = []corev1.IPFamily{familyOf(s.ClusterIP)}
-	}
-	for i := range s.Ports {
-		if p := &s.Ports[i]; p.NodePort == 0 && needsNodePorts(s) {
-			p.NodePort = freePort(usedPorts)
-		}
-	}
-}
-
-func familyOf(ip string) corev1.IPFamily {
-	if address, err := netip.ParseAddr(ip); err == nil && address.Is6() {
-		return corev1.IPv6Protocol
-	}
-	return corev1.IPv4Protocol
-}
-
-// usedByServices returns the addresses and the node ports that are taken.
-func (rq *request) usedByServices() (map[string]bool, map[int32]bool) {
-	ips, ports := map[string]bool{}, map[int32]bool{}
-	snap, _ := rq.kind.table.snapshot(0, "", key{}, 0, nil)
-	for _, o := range snap.objects {
-		service := rq.kind.convert(o).(*corev1.Service)
-		for _, ip := range service.Spec.ClusterIPs {
-			ips[ip] = true
-		}
-		for _, p := range service.Spec.Ports {
-			ports[p.NodePort] = true
-		}
-	}
-	return ips, ports
-}
-
-// freeAddress returns an address that no service has; the first ones are left for those that
-// ask for one.
-func freeAddress(used map[string]bool) string {
-	const reserved, size = 256, 1 << 16
-	for {
-		n := reserved + rand.Intn(size-reserved-1)
-		base := serviceNetwork.Addr().As4()
-		base[2], base[3] = byte(n>>8), byte(n)
-		if ip := netip.AddrFrom4(base).String(); !used[ip] {
-			return ip
-		}
-	}
-}
-
-func freePort(used map[int32]bool) int32 {
-	for {
-		port := int32(firstNodePort + rand.Intn(nodePorts))
-		if !used[port] {
-			used[port] = true
-			return port
-		}
-	}
-}
-
 // prepareJob makes the selector of a new job, which selects the pods of this job alone.
 func prepareJob(_ *request, obj runtime.Object) {
 	o := obj.(*batchv1.Job)
@@ -260,5 +165,49 @@ func prepareVolume(_ *request, obj runtime.Object) {
 }
 
 func prepareClaim(_ *request, obj runtime.Object) {
-	obj.(*corev1.PersistentVolumeClaim).Status.Phase = corev1.ClaimPending
+	o := obj.(*corev1.PersistentVolumeClaim)
+	o.Status.Phase = corev1.ClaimPending
+	normalizeSource(&o.Spec)
+}
+
+// normalizeSource has both fields for the source of a claim say the same, where they can.
+func normalizeSource(s *corev1.PersistentVolumeClaimSpec) {
+	if d := s.DataSource; d != nil {
+		claim := or(d.APIGroup, "") == "" && d.Kind == "PersistentVolumeClaim"
+		snapshot := or(d.APIGroup, "") == "snapshot.storage.k8s.io" && d.Kind == "VolumeSnapshot"
+		if !claim && !snapshot {
+			s.DataSource = nil
+		}
+	}
+	switch d, ref := s.DataSource, s.DataSourceRef; {
+	case d != nil && ref == nil:
+		s.DataSourceRef = &corev1.TypedObjectReference{APIGroup: d.APIGroup, Kind: d.Kind, Name: d.Name}
+	case d == nil && ref != nil && or(ref.Namespace, "") == "":
+		s.DataSource = &corev1.TypedLocalObjectReference{APIGroup: ref.APIGroup, Kind: ref.Kind, Name: ref.Name}
+	}
+}
+
+// prepareDaemonSet and prepareDaemonSetUpdate count the changes of the template in an annotation, where
+// a field of an old version is kept.
+func prepareDaemonSet(_ *request, obj runtime.Object) {
+	mergeInto(&obj.(*appsv1.DaemonSet).Annotations, map[string]string{appsv1.DeprecatedTemplateGeneration: "1"})
+}
+
+func prepareDaemonSetUpdate(_ *request, obj, old runtime.Object) {
+	o, was := obj.(*appsv1.DaemonSet), old.(*appsv1.DaemonSet)
+	n, err := strconv.ParseInt(was.Annotations[appsv1.DeprecatedTemplateGeneration], 10, 64)
+	if err != nil {
+		n = 0 // somebody has written into the stored object what is no number
+	}
+	if !equality.Semantic.DeepEqual(o.Spec.Template, was.Spec.Template) {
+		n++
+	}
+	mergeInto(&o.Annotations, map[string]string{appsv1.DeprecatedTemplateGeneration: strconv.FormatInt(n, 10)})
+}
+
+func statefulSetWarnings(_ *request, obj, _ runtime.Object) []string {
+	if limit := obj.(*appsv1.StatefulSet).Spec.RevisionHistoryLimit; limit != nil && *limit < 0 {
+		return []string{"spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended"}
+	}
+	return nil
 }

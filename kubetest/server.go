@@ -68,6 +68,7 @@ func NewServer(opts *Options) (*Server, error) {
 // long as neither [Server.URL] nor [Server.Kubeconfig] is used, which need a real network.
 func Start(t testing.TB, opts *Options) *Server {
 	t.Helper()
+	opts = opts.reportingTo(func(text string) { t.Error(text) })
 	s, err := NewServer(opts)
 	if err != nil {
 		t.Fatal(err)

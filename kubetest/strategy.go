@@ -74,6 +74,8 @@ type strategy struct {
 	orphans bool
 	// keepsStatus lets the status of a new object be what the client sends.
 	keepsStatus bool
+	// unvalidated says that nothing is validated but metadata.
+	unvalidated bool
 	// noGarbage keeps the finalizers of garbage collection off.
 	noGarbage bool
 }

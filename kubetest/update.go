@@ -232,6 +232,9 @@ func (rq *request) validateChanged(obj, old runtime.Object) field.ErrorList {
 	if !rq.kind.strategy.looseFinalizers {
 		errs = append(errs, checkFinalizers(m, path)...)
 	}
+	if rq.kind.strategy.unvalidated && rq.subresource == "" {
+		rq.unvalidated("a real server validates this kind")
+	}
 	validate := rq.kind.strategy.validateUpdate
 	if sub := rq.kind.subresources[rq.subresource]; sub != nil {
 		validate = sub.validate
