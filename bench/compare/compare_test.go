@@ -44,6 +44,16 @@ func TestTable(t *testing.T) {
 	}
 }
 
+func TestOverview(t *testing.T) {
+	want := `| All of it  | kube   | of client-go     | target            |
+|------------|--------|------------------|-------------------|
+| First sync | 3.00 s | 0.25 (0.17-0.33) | 0.30 of client-go |
+`
+	if diff := cmp.Diff(want, overview([]*result{measured()})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestHuman(t *testing.T) {
 	for _, c := range []struct {
 		metric string
@@ -93,8 +103,8 @@ func TestJudge(t *testing.T) {
 		want   string
 		fails  bool
 	}{
-		{0.3, true, "The other 1 targets hold", false},
-		{0.24, true, "The other 1 targets hold", false}, // within 10 %
+		{0.3, true, "1 of 1 targets hold", false},
+		{0.24, true, "1 of 1 targets hold", false}, // within 10 %
 		{0.2, false, "0.25 (0.17-0.33) of client-go, the target is 0.20", false},
 		{0.2, true, "", true},
 	} {
@@ -115,7 +125,7 @@ func TestALimitIsReportedAndNoFailure(t *testing.T) {
 	if err := judge(&out, settings{check: true}, []*result{r}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"1 of 2 targets are out of reach", "the target is 0.10: a reason", "The other 1 targets hold"} {
+	for _, want := range []string{"1 of 2 targets are out of reach", "the target is 0.10: a reason", "1 of 2 targets hold"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in\n%s", want, out.String())
 		}

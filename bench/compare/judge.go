@@ -47,7 +47,7 @@ func judge(w io.Writer, s settings, all []*result) error {
 		fmt.Fprintf(w, "\n%d of %d targets are out of reach:\n  %s\n", len(v.limited), v.targets, strings.Join(v.limited, "\n  "))
 	}
 	if len(v.missed) == 0 {
-		fmt.Fprintf(w, "\nThe other %d targets hold.\n", v.targets-len(v.limited))
+		fmt.Fprintf(w, "\n%d of %d targets hold.\n", v.targets-len(v.limited), v.targets)
 		return nil
 	}
 	text := fmt.Sprintf("%d of %d targets are missed by more than 10 %%:\n  %s", len(v.missed), v.targets, strings.Join(v.missed, "\n  "))

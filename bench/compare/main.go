@@ -96,6 +96,7 @@ func run(ctx context.Context, s settings) error {
 			return err
 		}
 	}
+	fmt.Printf("\n%s", overview(all))
 	return judge(os.Stdout, s, all)
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -37,6 +38,47 @@ func (r *result) line(w row) []string {
 	}
 	if !known {
 		return nil
+	}
+	return append(line, r.goal(w))
+}
+
+// overview returns one table of the ratios that count, of all results: those with a name in README
+// and those with a target.
+func overview(all []*result) string {
+	var peers []string
+	for _, c := range clients[1:] {
+		if slices.ContainsFunc(all, func(r *result) bool { return slices.Contains(r.peers(), c) }) && c != apimachinery {
+			peers = append(peers, c)
+		}
+	}
+	head := []string{"All of it", ours}
+	for _, peer := range peers {
+		head = append(head, "of "+peer)
+	}
+	lines := [][]string{append(head, "target")}
+	for _, r := range all {
+		for _, w := range r.scenario.rows {
+			if len(r.values(ours, w)) > 0 && (w.summary != "" || len(r.targets(w)) > 0) {
+				lines = append(lines, r.ratios(w, peers))
+			}
+		}
+	}
+	return grid(lines)
+}
+
+// ratios returns a row of the overview.
+func (r *result) ratios(w row, peers []string) []string {
+	name := w.summary
+	if name == "" {
+		name = fmt.Sprintf("%s, %s: %s, %s", r.scenario.Name, w.variant, w.phase, w.metric)
+	}
+	line := []string{name, cell(w, r.values(ours, w))}
+	for _, peer := range peers {
+		text := ""
+		if theirs := r.values(peer, w); len(theirs) > 0 {
+			text = ratioOf(r.values(ours, w), theirs).String()
+		}
+		line = append(line, text)
 	}
 	return append(line, r.goal(w))
 }
