@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	goruntime "runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -109,6 +110,9 @@ func run(t *testing.T, scripts ...string) *fixture {
 
 func runWith(t *testing.T, config func(*kube.Config), change func(*corev1.Pod), scripts ...string) *fixture {
 	t.Helper()
+	if goruntime.GOOS != "linux" {
+		t.Skip("the stand-in for a node, which is a kubelet, runs on Linux only")
+	}
 	c, err := shared()
 	if err != nil {
 		t.Fatal(err)
