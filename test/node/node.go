@@ -29,6 +29,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+// ExtendWebSockets is the feature of a node that takes websockets; for others the API server
+// translates them into SPDY. See
+// https://github.com/kubernetes/enhancements/tree/master/keps/sig-api-machinery/4006-transition-spdy-to-websockets
+const ExtendWebSockets = "ExtendWebSocketsToKubelet"
+
 // stopWait is how long the program may take to end by itself.
 const stopWait = 10 * time.Second
 
@@ -130,7 +135,8 @@ func (n *Node) Flags() []string {
 	}
 }
 
-// Object returns the node as it has to be in the API server: spec and status.
+// Object returns the node as it has to be in the API server: spec and status. The status has no
+// features declared; a kubelet of this release would declare [ExtendWebSockets].
 func (n *Node) Object() *corev1.Node {
 	port, _ := strconv.Atoi(n.url.Port()) // it was listened on
 	return &corev1.Node{

@@ -17,8 +17,16 @@ const reader = `while read line; do echo "got $line"; echo "err $line" >&2; done
 
 func withStdin(p *corev1.Pod) { p.Spec.Containers[0].Stdin = true }
 
-func TestAttach(t *testing.T) {
-	f := runWith(t, nil, func(p *corev1.Pod) { withStdin(p); p.Spec.Containers[0].StdinOnce = true }, reader)
+func TestAttach(t *testing.T) { onNodes(t, testAttach) }
+
+func testAttach(t *testing.T, put func(*corev1.Pod)) {
+	f := runWith(t, nil, func(p *corev1.Pod) {
+		withStdin(p)
+		p.Spec.Containers[0].StdinOnce = true
+		if put != nil {
+			put(p)
+		}
+	}, reader)
 	var out, errs bytes.Buffer
 	err := pods.Attach(t.Context(), f.api, "web-0", &pods.AttachOptions{Streams: pods.Streams{
 		Stdin: strings.NewReader("one\ntwo\n"), Stdout: &out, Stderr: &errs,

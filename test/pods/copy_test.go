@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-kube/kube/pods"
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 )
 
 // plant writes a tree of everything that is copied.
@@ -77,8 +78,10 @@ func tree(t *testing.T, dir string, times bool) []string {
 	return all
 }
 
-func TestCopy(t *testing.T) {
-	f := run(t, idle)
+func TestCopy(t *testing.T) { onNodes(t, testCopy) }
+
+func testCopy(t *testing.T, put func(*corev1.Pod)) {
+	f := runWith(t, nil, put, idle)
 	local := filepath.Join(t.TempDir(), "tree")
 	plant(t, local)
 	want := tree(t, local, true)

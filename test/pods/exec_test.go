@@ -15,6 +15,7 @@ import (
 	"github.com/go-kube/kube"
 	"github.com/go-kube/kube/k8s/core"
 	"github.com/go-kube/kube/pods"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
@@ -27,8 +28,10 @@ func (f *fixture) exec(t *testing.T, script string, stdin io.Reader) (out, errs 
 	return o.String(), e.String(), err
 }
 
-func TestExec(t *testing.T) {
-	f := run(t, idle)
+func TestExec(t *testing.T) { onNodes(t, testExec) }
+
+func testExec(t *testing.T, put func(*corev1.Pod)) {
+	f := runWith(t, nil, put, idle)
 	for _, test := range []struct {
 		name, script, stdin string
 		out, errs           string
@@ -105,16 +108,20 @@ func TestExecRefused(t *testing.T) {
 }
 
 // TestExecFails: a command that cannot be started is told by the Status at the end.
-func TestExecFails(t *testing.T) {
-	f := run(t, idle)
+func TestExecFails(t *testing.T) { onNodes(t, testExecFails) }
+
+func testExecFails(t *testing.T, put func(*corev1.Pod)) {
+	f := runWith(t, nil, put, idle)
 	err := pods.Exec(t.Context(), f.api, "web-0", []string{"/no/such/program"}, &pods.ExecOptions{Streams: pods.Streams{Stdout: io.Discard}})
 	if !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), "/no/such/program") {
 		t.Errorf("error %v, want an internal error that names the program", err)
 	}
 }
 
-func TestExecTerminal(t *testing.T) {
-	f := run(t, idle)
+func TestExecTerminal(t *testing.T) { onNodes(t, testExecTerminal) }
+
+func testExecTerminal(t *testing.T, put func(*corev1.Pod)) {
+	f := runWith(t, nil, put, idle)
 	const script = `test -t 0 && test -t 1 && test -t 2 && echo terminal
 		while [ "$(stty size)" != "33 101" ]; do sleep 0.02; done
 		stty -echo; echo ready; read line; echo "got $line"; exit 5`
@@ -155,9 +162,11 @@ type writer func(p []byte)
 func (f writer) Write(p []byte) (int, error) { f(p); return len(p), nil }
 
 // TestExecEndsWithItsContext: a canceled exec leaves neither a goroutine nor a connection.
-func TestExecEndsWithItsContext(t *testing.T) {
+func TestExecEndsWithItsContext(t *testing.T) { onNodes(t, testExecEndsWithItsContext) }
+
+func testExecEndsWithItsContext(t *testing.T, put func(*corev1.Pod)) {
 	var open atomic.Int64
-	f := runWith(t, func(c *kube.Config) { c.Dial = counted(&open) }, nil, idle)
+	f := runWith(t, func(c *kube.Config) { c.Dial = counted(&open) }, put, idle)
 	before := open.Load()
 	_, atNode, err := f.node.Count()
 	if err != nil {
@@ -179,9 +188,7 @@ func TestExecEndsWithItsContext(t *testing.T) {
 	if got := open.Load(); got != before {
 		t.Errorf("%d connections afterwards, want %d", got, before)
 	}
-	if left := ours(); len(left) != 0 {
-		t.Errorf("goroutines left:\n%s", strings.Join(left, "\n\n"))
-	}
+	leavesNothing(t)
 	// The API server hangs up on the node as well.
 	for deadline := time.After(10 * time.Second); ; {
 		_, now, err := f.node.Count()
@@ -199,11 +206,29 @@ func TestExecEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// ours returns the goroutines that run the package under test.
-func ours() []string {
+// leavesNothing fails the test if a goroutine still runs the package under test, or does not end that
+// runs what it is made of: the websocket library cancels reads by goroutines of their own.
+func leavesNothing(t *testing.T) {
+	t.Helper()
+	if left := goroutines("go-kube/kube/pods."); len(left) != 0 {
+		t.Errorf("goroutines left:\n%s", strings.Join(left, "\n\n"))
+	}
+	for deadline := time.After(10 * time.Second); ; {
+		left := goroutines("coder/websocket")
+		if len(left) == 0 {
+			return
+		}
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-deadline:
+			t.Fatalf("goroutines left:\n%s", strings.Join(left, "\n\n"))
+		}
+	}
+}
+
+// goroutines returns the stacks of those that run code of a package.
+func goroutines(of string) []string {
 	stacks := make([]byte, 1<<20)
 	all := strings.Split(string(stacks[:runtime.Stack(stacks, true)]), "\n\n")
-	return slices.DeleteFunc(all, func(stack string) bool {
-		return !strings.Contains(stack, "go-kube/kube/pods.") && !strings.Contains(stack, "coder/websocket")
-	})
+	return slices.DeleteFunc(all, func(stack string) bool { return !strings.Contains(stack, of) })
 }

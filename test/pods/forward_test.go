@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-kube/kube"
 	"github.com/go-kube/kube/pods"
+	corev1 "k8s.io/api/core/v1"
 )
 
 // echo listens on a port of loopback, which is the pod's too, and sends back what it gets with a
@@ -44,10 +45,12 @@ func echo(t *testing.T, greeting string, size int) uint16 {
 }
 
 // TestForward leads many connections to many ports, all at once.
-func TestForward(t *testing.T) {
+func TestForward(t *testing.T) { onNodes(t, testForward) }
+
+func testForward(t *testing.T, put func(*corev1.Pod)) {
 	const ports, connections, size = 4, 8, 200_000
 	var open atomic.Int64
-	f := runWith(t, func(c *kube.Config) { c.Dial = counted(&open) }, nil, idle)
+	f := runWith(t, func(c *kube.Config) { c.Dial = counted(&open) }, put, idle)
 	before := open.Load()
 	var forwarded []pods.Port
 	for i := range ports {
@@ -82,9 +85,7 @@ func TestForward(t *testing.T) {
 	if got := open.Load(); got != before {
 		t.Errorf("%d connections afterwards, want %d", got, before)
 	}
-	if left := ours(); len(left) != 0 {
-		t.Errorf("goroutines left:\n%s", strings.Join(left, "\n\n"))
-	}
+	leavesNothing(t)
 }
 
 func exchange(port uint16, content []byte) ([]byte, error) {
@@ -128,8 +129,10 @@ func TestDial(t *testing.T) {
 }
 
 // TestDialRefused: a port that nothing listens on is told by what reads.
-func TestDialRefused(t *testing.T) {
-	f := run(t, idle)
+func TestDialRefused(t *testing.T) { onNodes(t, testDialRefused) }
+
+func testDialRefused(t *testing.T, put func(*corev1.Pod)) {
+	f := runWith(t, nil, put, idle)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -12,16 +12,20 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/go-kube/kube/test/apiserver"
+	corev1 "k8s.io/api/core/v1"
 )
+
+var kubectl = sync.OnceValues(func() (string, error) { return apiserver.Program(context.Background(), "kubectl", nil) })
 
 // kubectl returns a command of kubectl's for the pod's namespace.
 func (f *fixture) kubectl(t *testing.T, ctx context.Context, args ...string) *exec.Cmd {
 	t.Helper()
-	program, err := apiserver.Program(t.Context(), "kubectl", nil)
+	program, err := kubectl()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,8 +36,10 @@ func (f *fixture) kubectl(t *testing.T, ctx context.Context, args ...string) *ex
 
 // TestKubectl: the set-up is one that kubectl works with, so what passes here is no agreement of
 // our own with ourselves.
-func TestKubectl(t *testing.T) {
-	f := run(t, "for i in 1 2 3; do echo line $i; done; "+idle)
+func TestKubectl(t *testing.T) { onNodes(t, testKubectl) }
+
+func testKubectl(t *testing.T, put func(*corev1.Pod)) {
+	f := runWith(t, nil, put, "for i in 1 2 3; do echo line $i; done; "+idle)
 	t.Run("exec", func(t *testing.T) {
 		cmd := f.kubectl(t, t.Context(), "exec", "-i", "web-0", "--", "sh", "-c", "cat; echo err >&2; exit 3")
 		var out, errs bytes.Buffer

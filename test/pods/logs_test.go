@@ -125,9 +125,7 @@ func TestFollowLogs(t *testing.T) {
 	if n != lines {
 		t.Errorf("%d lines, want %d", n, lines)
 	}
-	if left := ours(); len(left) != 0 {
-		t.Errorf("goroutines left:\n%s", strings.Join(left, "\n\n"))
-	}
+	leavesNothing(t)
 }
 
 func TestFollowLogsEndsWithItsContext(t *testing.T) {

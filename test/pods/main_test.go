@@ -57,25 +57,38 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// register makes the node known.
+// oldNode is a second node, of the same kubelet, that the API server speaks SPDY to. To the first
+// one it hands websockets through.
+const oldNode = "node-old"
+
+// register makes the nodes known.
 func (c cluster) register(ctx context.Context) error {
 	client, err := c.client(nil)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	nodes := client.All(core.Nodes)
-	object := c.node.Object()
-	if _, err := nodes.Create(ctx, object, nil); err != nil {
-		return err
+	now, old := c.node.Object(), c.node.Object()
+	now.Status.DeclaredFeatures = []string{node.ExtendWebSockets}
+	old.Name = oldNode
+	api := client.All(core.Nodes)
+	for _, object := range []*corev1.Node{now, old} {
+		created, err := api.Create(ctx, object, nil) // without the status
+		if err != nil {
+			return err
+		}
+		created.Status = object.Status
+		if _, err := api.Status().Replace(ctx, created, nil); err != nil {
+			return err
+		}
 	}
-	created, err := nodes.Get(ctx, object.Name)
-	if err != nil {
-		return err
-	}
-	created.Status = object.Status
-	_, err = nodes.Status().Replace(ctx, created, nil)
-	return err
+	return nil
+}
+
+// onNodes runs a test for a pod on each node; put makes a pod one of that node's.
+func onNodes(t *testing.T, test func(t *testing.T, put func(*corev1.Pod))) {
+	t.Run("websockets", func(t *testing.T) { test(t, nil) })
+	t.Run("translated", func(t *testing.T) { test(t, func(p *corev1.Pod) { p.Spec.NodeName = oldNode }) })
 }
 
 // client returns one of the admin's; change, if any, is applied to its configuration.

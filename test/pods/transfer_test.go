@@ -15,13 +15,16 @@ import (
 	"time"
 
 	"github.com/go-kube/kube/pods"
+	corev1 "k8s.io/api/core/v1"
 )
 
 // bytesEnv sets how much TestExecTransfer sends.
 const bytesEnv = "KUBE_TEST_EXEC_BYTES"
 
 // TestExecTransfer sends much through a command and gets it back, unchanged and without holding it.
-func TestExecTransfer(t *testing.T) {
+func TestExecTransfer(t *testing.T) { onNodes(t, testExecTransfer) }
+
+func testExecTransfer(t *testing.T, put func(*corev1.Pod)) {
 	size := int64(64 << 20)
 	if text := os.Getenv(bytesEnv); text != "" {
 		var err error
@@ -29,7 +32,7 @@ func TestExecTransfer(t *testing.T) {
 			t.Fatalf("%s: %v", bytesEnv, err)
 		}
 	}
-	f := run(t, idle)
+	f := runWith(t, nil, put, idle)
 	sent := &source{left: size, random: rand.NewChaCha8([32]byte{}), hash: sha256.New()}
 	received := &sink{hash: sha256.New()}
 	runtime.GC()
