@@ -30,6 +30,10 @@
 //		}
 //	}
 //
+// [FollowLogs] goes on where a connection broke, [FollowAllLogs] does for all containers of a pod at
+// once, [Forward] makes a connection for each that is accepted, [CopyTo] and [CopyFrom] keep modes
+// and links. [Kubelet] asks a node itself, with no API server between.
+//
 // Everything but logs goes over websockets (v5.channel.k8s.io, else v4) of their own HTTP/1.1
 // connection, with the client's credentials, proxies and middleware. The package is the only one
 // of this module that links a websocket library.

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/go-kube/kube"
 	"github.com/go-kube/kube/k8s/core"
@@ -18,6 +19,7 @@ func TestRestart(t *testing.T) {
 	ns := w.NewNamespace(t)
 	cfg := w.user(t, "boss", "system:masters")
 	cfg.MaxRetries = 1000 // the start takes longer than the ten that are the default
+	cfg.Timeout = 3 * time.Minute
 	var retries atomic.Int64
 	cfg.OnRetry = func(kube.RetryInfo) { retries.Add(1) }
 	api := newClient(t, cfg).Namespaced(core.ConfigMaps, ns)
