@@ -8,6 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -28,8 +29,14 @@ func coreHooks() hooks {
 		},
 		appsv1.SchemeGroupVersion.WithKind("StatefulSet"): func(s *strategy) { s.warnings = statefulSetWarnings },
 		core("PersistentVolume"):                          func(s *strategy) { s.prepareCreate = prepareVolume },
-		core("PersistentVolumeClaim"):                     func(s *strategy) { s.prepareCreate = prepareClaim },
-		batchv1.SchemeGroupVersion.WithKind("Job"):        func(s *strategy) { s.prepareCreate = prepareJob },
+		core("PersistentVolumeClaim"): func(s *strategy) {
+			s.prepareCreate, s.prepareUpdate = prepareClaim, prepareClaimUpdate
+		},
+		core("Node"): func(s *strategy) { s.admit = admitNode },
+		schedulingv1.SchemeGroupVersion.WithKind("PriorityClass"): func(s *strategy) {
+			s.prepareCreate = func(_ *request, obj runtime.Object) { accessor(obj).SetGeneration(1) }
+		},
+		batchv1.SchemeGroupVersion.WithKind("Job"): func(s *strategy) { s.prepareCreate = prepareJob },
 		core("Endpoints"): func(s *strategy) {
 			s.deprecated = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
 		},

@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validation"
@@ -287,7 +288,17 @@ func canonical(obj runtime.Object, k *kind) (runtime.Object, error) {
 	if err := fresh.(interface{ Unmarshal([]byte) error }).Unmarshal(data); err != nil {
 		return nil, fmt.Errorf("read back %s: %w", k.Kind, err)
 	}
+	typeClaims(fresh)
 	return fresh, nil
+}
+
+// typeClaims writes the types of the claims of a StatefulSet, which protobuf leaves out.
+func typeClaims(obj runtime.Object) {
+	if o, ok := obj.(*appsv1.StatefulSet); ok {
+		for i := range o.Spec.VolumeClaimTemplates {
+			setTypeMeta(&o.Spec.VolumeClaimTemplates[i], corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"))
+		}
+	}
 }
 
 // newStored returns an empty object in the version of storage.

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -68,6 +69,9 @@ func kindDefaults() map[schema.GroupKind]func(runtime.Object) {
 		{Group: storagev1.GroupName, Kind: "StorageClass"}: on(func(o *storagev1.StorageClass) {
 			setPointer(&o.ReclaimPolicy, corev1.PersistentVolumeReclaimDelete)
 			setPointer(&o.VolumeBindingMode, storagev1.VolumeBindingImmediate)
+		}),
+		{Group: schedulingv1.GroupName, Kind: "PriorityClass"}: on(func(o *schedulingv1.PriorityClass) {
+			setPointer(&o.PreemptionPolicy, corev1.PreemptLowerPriority)
 		}),
 		{Group: storagev1.GroupName, Kind: "CSIDriver"}: on(defaultCSIDriver),
 		{Group: admissionv1.GroupName, Kind: "ValidatingWebhookConfiguration"}: on(func(o *admissionv1.ValidatingWebhookConfiguration) {
@@ -230,10 +234,7 @@ func defaultStatefulSet(o *appsv1.StatefulSet) {
 	setPointer(&o.Spec.Replicas, 1)
 	setPointer(&o.Spec.RevisionHistoryLimit, 10)
 	for i := range o.Spec.VolumeClaimTemplates {
-		claim := &o.Spec.VolumeClaimTemplates[i]
-		setDefault(&claim.APIVersion, "v1")
-		setDefault(&claim.Kind, "PersistentVolumeClaim")
-		setDefault(&claim.Status.Phase, corev1.ClaimPending)
+		setDefault(&o.Spec.VolumeClaimTemplates[i].Status.Phase, corev1.ClaimPending)
 	}
 }
 

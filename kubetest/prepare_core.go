@@ -170,6 +170,21 @@ func prepareClaim(_ *request, obj runtime.Object) {
 	normalizeSource(&o.Spec)
 }
 
+func prepareClaimUpdate(_ *request, obj, _ runtime.Object) {
+	normalizeSource(&obj.(*corev1.PersistentVolumeClaim).Spec)
+}
+
+// admitNode taints a new node: it is not ready before its kubelet says so.
+func admitNode(rq *request, obj, old runtime.Object) error {
+	o := obj.(*corev1.Node)
+	notReady := corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule}
+	preloaded := rq.recorded == nil // such a node is what it says
+	if old == nil && rq.subresource == "" && !preloaded && !slices.ContainsFunc(o.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&notReady) }) {
+		o.Spec.Taints = append(o.Spec.Taints, notReady)
+	}
+	return nil
+}
+
 // normalizeSource has both fields for the source of a claim say the same, where they can.
 func normalizeSource(s *corev1.PersistentVolumeClaimSpec) {
 	if d := s.DataSource; d != nil {

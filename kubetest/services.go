@@ -156,7 +156,7 @@ func (rq *request) allocate(p *problems, s *corev1.ServiceSpec, was *corev1.Serv
 	if len(p.list) > 0 {
 		return nil
 	}
-	return allocatePorts(p, s, was, usedPorts)
+	return allocatePorts(p, s, was, usedPorts, rq.dryRun)
 }
 
 func allocateIP(p *problems, s *corev1.ServiceSpec, was *corev1.Service, used map[string]bool) {
@@ -179,7 +179,7 @@ func allocateIP(p *problems, s *corev1.ServiceSpec, was *corev1.Service, used ma
 	}
 }
 
-func allocatePorts(p *problems, s *corev1.ServiceSpec, was *corev1.Service, used map[int32]bool) error {
+func allocatePorts(p *problems, s *corev1.ServiceSpec, was *corev1.Service, used map[int32]bool, dryRun bool) error {
 	type pair struct {
 		protocol corev1.Protocol
 		port     int32
@@ -199,7 +199,7 @@ func allocatePorts(p *problems, s *corev1.ServiceSpec, was *corev1.Service, used
 			return fmt.Errorf("duplicate nodePort: {%s %d}", port.Protocol, port.NodePort)
 		case used[port.NodePort] || mine[k]:
 			p.invalid(at, port.NodePort, "provided port is already allocated")
-		case port.NodePort < firstNodePort || port.NodePort >= firstNodePort+nodePorts:
+		case !dryRun && (port.NodePort < firstNodePort || port.NodePort >= firstNodePort+nodePorts): // a real server does not look it up in a dry run
 			p.invalid(at, port.NodePort, fmt.Sprintf("provided port is not in the valid range. The range of valid ports is %d-%d", firstNodePort, firstNodePort+nodePorts-1))
 		}
 		mine[pair{port.Protocol, port.NodePort}] = true

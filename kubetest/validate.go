@@ -19,11 +19,16 @@ import (
 // problems are what is wrong with an object.
 type problems struct {
 	list field.ErrorList
+	// declared are those that a real server finds by declarations in its types, after all others.
+	declared field.ErrorList
 	// skipped are fields that the object has and nobody looks at.
 	skipped []string
 }
 
 func (p *problems) add(errs ...*field.Error) { p.list = append(p.list, errs...) }
+
+// declare adds problems that come after all others.
+func (p *problems) declare(errs ...*field.Error) { p.declared = append(p.declared, errs...) }
 
 func (p *problems) required(at *field.Path, detail string) { p.add(field.Required(at, detail)) }
 
@@ -179,8 +184,9 @@ func (rq *request) judge(rule func(p *problems, obj, old runtime.Object), obj, o
 	p := &problems{}
 	rule(p, rq.kind.judged(obj), rq.kind.judged(old))
 	rq.reportSkipped(p.skipped)
-	showInternal(p.list)
-	return p.list
+	errs := append(p.list, p.declared...)
+	showInternal(errs)
+	return withoutDuplicates(errs)
 }
 
 // judged returns an object, which may be nil, in the version of storage, and leaves it as it is.

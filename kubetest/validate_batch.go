@@ -276,7 +276,7 @@ func checkCronJob(p *problems, obj, old *batchv1.CronJob) {
 	s := &obj.Spec
 	p.schedule(s, old)
 	notNegativePointer(p, specPath.Child("startingDeadlineSeconds"), s.StartingDeadlineSeconds)
-	if s.TimeZone != nil && (old == nil || or(old.Spec.TimeZone, "") != *s.TimeZone) {
+	if s.TimeZone != nil && (old == nil || old.Spec.TimeZone == nil || *old.Spec.TimeZone != *s.TimeZone) {
 		p.timeZone(specPath.Child("timeZone"), *s.TimeZone)
 	}
 	requiredOneOf(p, specPath.Child("concurrencyPolicy"), s.ConcurrencyPolicy, batchv1.AllowConcurrent, batchv1.ForbidConcurrent, batchv1.ReplaceConcurrent)
@@ -298,7 +298,7 @@ func checkCronJob(p *problems, obj, old *batchv1.CronJob) {
 func (p *problems) schedule(s *batchv1.CronJobSpec, old *batchv1.CronJob) {
 	at := specPath.Child("schedule")
 	if s.Schedule == "" {
-		p.required(at, "")
+		p.declare(field.Required(at, ""))
 		return
 	}
 	if err := parseCron(s.Schedule); err != nil {

@@ -359,6 +359,9 @@ func checkNode(p *problems, obj, old *corev1.Node) {
 			p.quantity(statusPath.Child(list.name, string(name)), string(name), q)
 		})
 	}
+	for i, cidr := range obj.Spec.PodCIDRs {
+		p.add(utilvalidation.IsValidCIDRForLegacyField(specPath.Child("podCIDRs").Index(i), cidr, true, nil)...)
+	}
 	if old == nil {
 		return
 	}

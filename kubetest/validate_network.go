@@ -167,8 +167,8 @@ func checkIngressClass(p *problems, obj, old *networkingv1.IngressClass) {
 	if ref.APIGroup != nil {
 		p.invalid(at.Child("apiGroup"), *ref.APIGroup, subdomain(*ref.APIGroup)...)
 	}
-	p.name(at.Child("kind"), ref.Kind, namecheck.IsPathSegmentName)
-	p.name(at.Child("name"), ref.Name, namecheck.IsPathSegmentName)
+	p.declaredName(at.Child("kind"), ref.Kind, namecheck.IsPathSegmentName)
+	p.declaredName(at.Child("name"), ref.Name, namecheck.IsPathSegmentName)
 	switch scope := or(ref.Scope, ""); {
 	case scope != networkingv1.IngressClassParametersReferenceScopeNamespace && scope != networkingv1.IngressClassParametersReferenceScopeCluster:
 		oneOf(p, at.Child("scope"), scope, networkingv1.IngressClassParametersReferenceScopeCluster, networkingv1.IngressClassParametersReferenceScopeNamespace)
@@ -274,7 +274,7 @@ func (p *problems) policyPort(at *field.Path, port *networkingv1.NetworkPolicyPo
 
 func (p *problems) block(at *field.Path, b *networkingv1.IPBlock, known []string) {
 	if b.CIDR == "" {
-		p.required(at.Child("cidr"), "")
+		p.declare(field.Required(at.Child("cidr"), ""))
 		return
 	}
 	p.add(utilvalidation.IsValidCIDRForLegacyField(at.Child("cidr"), b.CIDR, true, known)...)
@@ -320,21 +320,25 @@ func checkEndpointSlice(p *problems, obj, old *discoveryv1.EndpointSlice) {
 			p.endpoint(field.NewPath("endpoints").Index(i), &obj.Endpoints[i], obj.AddressType)
 		}
 	}
-	if old != nil {
-		p.unchanged(field.NewPath("addressType"), obj.AddressType, old.AddressType)
+	if old != nil && obj.AddressType != old.AddressType {
+		p.declare(field.Invalid(field.NewPath("addressType"), nil, immutable))
 	}
 }
 
 func (p *problems) endpoint(at *field.Path, e *discoveryv1.Endpoint, kind discoveryv1.AddressType) {
 	addresses := at.Child("addresses")
 	if len(e.Addresses) == 0 {
-		p.required(addresses, "must contain at least 1 address")
+		p.declare(field.Required(addresses, ""))
 	}
 	for i, address := range e.Addresses {
 		before := len(p.list)
-		if kind == discoveryv1.AddressTypeFQDN {
+		switch kind {
+		case discoveryv1.AddressTypeFQDN:
 			p.invalid(addresses.Index(i), address, subdomain(address)...)
 			continue
+		case discoveryv1.AddressTypeIPv4, discoveryv1.AddressTypeIPv6:
+		default:
+			continue // nobody knows what an address is
 		}
 		p.legacyIP(addresses.Index(i), address, nil)
 		if len(p.list) > before {

@@ -67,7 +67,7 @@ func (p *problems) policyRules(all []rbacv1.PolicyRule, namespaced bool) {
 	for i, rule := range all {
 		at := field.NewPath("rules").Index(i)
 		if len(rule.Verbs) == 0 {
-			p.required(at.Child("verbs"), "verbs must contain at least one value")
+			p.declare(field.Required(at.Child("verbs"), ""))
 		}
 		if len(rule.NonResourceURLs) > 0 {
 			if namespaced {
@@ -95,7 +95,10 @@ func checkClusterRole(p *problems, obj, _ *rbacv1.ClusterRole) {
 			p.required(at, "at least one clusterRoleSelector required if aggregationRule is non-nil")
 		}
 		for i := range a.ClusterRoleSelectors {
-			p.selector(at.Index(i), &a.ClusterRoleSelectors[i])
+			before := len(p.list)
+			if p.selector(at.Index(i), &a.ClusterRoleSelectors[i]); len(p.list) > before {
+				p.invalid(at.Index(i), nil, "invalid label selector.")
+			}
 		}
 	}
 }
@@ -105,8 +108,8 @@ func checkRoleBinding(p *problems, obj, old *rbacv1.RoleBinding) {
 	for i, s := range obj.Subjects {
 		p.subject(field.NewPath("subjects").Index(i), s, true)
 	}
-	if old != nil {
-		p.unchanged(field.NewPath("roleRef"), obj.RoleRef, old.RoleRef)
+	if old != nil && obj.RoleRef != old.RoleRef {
+		p.declare(field.Invalid(field.NewPath("roleRef"), obj.RoleRef, immutable))
 	}
 }
 
@@ -115,8 +118,8 @@ func checkClusterRoleBinding(p *problems, obj, old *rbacv1.ClusterRoleBinding) {
 	for i, s := range obj.Subjects {
 		p.subject(field.NewPath("subjects").Index(i), s, false)
 	}
-	if old != nil {
-		p.unchanged(field.NewPath("roleRef"), obj.RoleRef, old.RoleRef)
+	if old != nil && obj.RoleRef != old.RoleRef {
+		p.declare(field.Invalid(field.NewPath("roleRef"), obj.RoleRef, immutable))
 	}
 }
 
@@ -124,12 +127,21 @@ func (p *problems) roleRef(ref rbacv1.RoleRef, kinds ...string) {
 	at := field.NewPath("roleRef")
 	oneOf(p, at.Child("apiGroup"), ref.APIGroup, rbacv1.GroupName)
 	oneOf(p, at.Child("kind"), ref.Kind, kinds...)
-	p.name(at.Child("name"), ref.Name, namecheck.IsPathSegmentName)
+	p.declaredName(at.Child("name"), ref.Name, namecheck.IsPathSegmentName)
+}
+
+// declaredName is name of a field that a declaration says is required.
+func (p *problems) declaredName(at *field.Path, value string, check func(string) []string) {
+	if value == "" {
+		p.declare(field.Required(at, ""))
+		return
+	}
+	p.invalid(at, value, check(value)...)
 }
 
 func (p *problems) subject(at *field.Path, s rbacv1.Subject, namespaced bool) {
 	if s.Name == "" {
-		p.required(at.Child("name"), "")
+		p.declare(field.Required(at.Child("name"), ""))
 	}
 	switch s.Kind {
 	case rbacv1.ServiceAccountKind:
@@ -193,22 +205,28 @@ func checkAutoscaler(p *problems, obj, _ runtime.Object) {
 		return
 	}
 	s := &o.Spec
-	if s.MinReplicas != nil && *s.MinReplicas < 1 {
-		p.invalid(specPath.Child("minReplicas"), *s.MinReplicas, "must be greater than or equal to 1")
+	if s.MinReplicas != nil && *s.MinReplicas < 0 {
+		p.declare(field.Invalid(specPath.Child("minReplicas"), *s.MinReplicas, "must be greater than or equal to 0"))
 	}
 	at := specPath.Child("maxReplicas")
 	switch {
 	case s.MaxReplicas == 0:
-		p.required(at, "must be set and greater than 0")
+		p.declare(field.Required(at, ""))
 	case s.MaxReplicas < 0:
-		p.invalid(at, s.MaxReplicas, "must be greater than or equal to 1")
+		p.declare(field.Invalid(at, s.MaxReplicas, "must be greater than or equal to 1"))
 	}
 	if s.MinReplicas != nil && s.MaxReplicas < *s.MinReplicas {
 		p.invalid(at, s.MaxReplicas, "must be greater than or equal to `minReplicas`")
 	}
-	p.scaleTarget(specPath.Child("scaleTargetRef"), s.ScaleTargetRef)
+	p.scaleTarget(specPath.Child("scaleTargetRef"), s.ScaleTargetRef, p.declaredName)
 	for i := range s.Metrics {
 		p.metric(specPath.Child("metrics").Index(i), &s.Metrics[i])
+	}
+	objective := slices.ContainsFunc(s.Metrics, func(m autoscalingv2.MetricSpec) bool {
+		return m.Type == autoscalingv2.ObjectMetricSourceType || m.Type == autoscalingv2.ExternalMetricSourceType
+	})
+	if s.MinReplicas != nil && *s.MinReplicas == 0 && !objective {
+		p.forbidden(specPath.Child("metrics"), "must specify at least one Object or External metric to support scaling to zero replicas")
 	}
 	if b := s.Behavior; b != nil {
 		p.scalingRules(specPath.Child("behavior", "scaleUp"), b.ScaleUp)
@@ -216,9 +234,9 @@ func checkAutoscaler(p *problems, obj, _ runtime.Object) {
 	}
 }
 
-func (p *problems) scaleTarget(at *field.Path, ref autoscalingv2.CrossVersionObjectReference) {
-	p.name(at.Child("kind"), ref.Kind, namecheck.IsPathSegmentName)
-	p.name(at.Child("name"), ref.Name, namecheck.IsPathSegmentName)
+func (p *problems) scaleTarget(at *field.Path, ref autoscalingv2.CrossVersionObjectReference, name func(*field.Path, string, func(string) []string)) {
+	name(at.Child("kind"), ref.Kind, namecheck.IsPathSegmentName)
+	name(at.Child("name"), ref.Name, namecheck.IsPathSegmentName)
 	if _, err := schema.ParseGroupVersion(ref.APIVersion); err != nil {
 		p.invalid(at.Child("apiVersion"), ref.APIVersion, err.Error())
 	}
@@ -311,7 +329,7 @@ func (p *problems) metric(at *field.Path, m *autoscalingv2.MetricSpec) {
 }
 
 func (p *problems) objectMetric(at *field.Path, m *autoscalingv2.ObjectMetricSource) {
-	p.scaleTarget(at.Child("describedObject"), m.DescribedObject)
+	p.scaleTarget(at.Child("describedObject"), m.DescribedObject, p.name)
 	p.metricOf(at, &m.Metric, &m.Target)
 	p.valueTarget(at.Child("target"), &m.Target, "must set either a target value or averageValue")
 }

@@ -169,7 +169,8 @@ func (p *problems) families(at *field.Path, s *corev1.ServiceSpec) {
 		p.invalid(at, s.ClusterIPs, "may specify no more than one IP for each IP family")
 	}
 	for i, ip := range s.ClusterIPs {
-		if !headless(s) && i < len(s.IPFamilies) && familyOf(ip) != s.IPFamilies[i] {
+		known := i < len(s.IPFamilies) && (s.IPFamilies[i] == corev1.IPv4Protocol || s.IPFamilies[i] == corev1.IPv6Protocol)
+		if known && !headless(s) && familyOf(ip) != s.IPFamilies[i] {
 			p.invalid(at.Index(i), ip, fmt.Sprintf("expected an %s value as indicated by `ipFamilies[%v]`", s.IPFamilies[i], i))
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -17,16 +18,9 @@ func storageRules() map[schema.GroupKind]rules {
 }
 
 func checkStorageClass(p *problems, obj, old *storagev1.StorageClass) {
-	if old != nil {
-		p.unchanged(field.NewPath("parameters"), obj.Parameters, old.Parameters)
-		p.unchanged(field.NewPath("provisioner"), obj.Provisioner, old.Provisioner)
-		p.unchanged(field.NewPath("reclaimPolicy"), obj.ReclaimPolicy, old.ReclaimPolicy)
-		p.unchanged(field.NewPath("volumeBindingMode"), obj.VolumeBindingMode, old.VolumeBindingMode)
-		return
-	}
 	at := field.NewPath("provisioner")
 	if obj.Provisioner == "" {
-		p.required(at, "")
+		p.declare(field.Required(at, ""))
 	} else {
 		p.invalid(at, strings.ToLower(obj.Provisioner), qualified(strings.ToLower(obj.Provisioner))...)
 	}
@@ -40,6 +34,20 @@ func checkStorageClass(p *problems, obj, old *storagev1.StorageClass) {
 		oneOf(p, field.NewPath("volumeBindingMode"), *mode, storagev1.VolumeBindingImmediate, storagev1.VolumeBindingWaitForFirstConsumer)
 	}
 	p.topologies(field.NewPath("allowedTopologies"), obj.AllowedTopologies)
+	if old == nil {
+		return
+	}
+	for _, f := range []struct {
+		name     string
+		now, was any
+	}{
+		{"provisioner", obj.Provisioner, old.Provisioner}, {"parameters", obj.Parameters, old.Parameters},
+		{"reclaimPolicy", obj.ReclaimPolicy, old.ReclaimPolicy}, {"volumeBindingMode", obj.VolumeBindingMode, old.VolumeBindingMode},
+	} {
+		if !equality.Semantic.DeepEqual(f.now, f.was) {
+			p.declare(field.Invalid(field.NewPath(f.name), nil, immutable))
+		}
+	}
 }
 
 func (p *problems) parameters(at *field.Path, parameters map[string]string) {
