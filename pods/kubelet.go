@@ -124,6 +124,9 @@ func (n onNode) address(subresource string, query url.Values) (path string, _ ur
 	if n.pod.Namespace == "" || n.pod.Name == "" {
 		return "", nil, fmt.Errorf("pods: KubeletPod has the namespace %q and the name %q; both are needed", n.pod.Namespace, n.pod.Name)
 	}
+	if query.Has("insecureSkipTLSVerifyBackend") {
+		return "", nil, errors.New("pods: InsecureBackend is for API servers; for a kubelet it is Config.Insecure")
+	}
 	container := query.Get("container")
 	q := url.Values{}
 	for name, values := range query {

@@ -120,15 +120,16 @@ func TestKubeletLogs(t *testing.T) {
 func TestKubeletMisuse(t *testing.T) {
 	k := kubelet(t, func(http.ResponseWriter, *http.Request) { t.Error("it was asked") })
 	for _, test := range []struct {
-		pod       pods.KubeletPod
-		container string
-		want      string
+		pod  pods.KubeletPod
+		opts pods.LogOptions
+		want string
 	}{
-		{pods.KubeletPod{Namespace: "ns", Name: "name"}, "", "name it by Container"},
-		{pods.KubeletPod{Name: "name"}, "c", `the namespace "" and the name "name"; both are needed`},
-		{pods.KubeletPod{Namespace: "ns", Name: "name", UID: "uid"}, "c", "leave KubeletPod.UID empty"},
+		{pods.KubeletPod{Namespace: "ns", Name: "name"}, pods.LogOptions{}, "name it by Container"},
+		{pods.KubeletPod{Namespace: "ns", Name: "name"}, pods.LogOptions{Container: "c", InsecureBackend: true}, "Config.Insecure"},
+		{pods.KubeletPod{Name: "name"}, pods.LogOptions{Container: "c"}, `the namespace "" and the name "name"; both are needed`},
+		{pods.KubeletPod{Namespace: "ns", Name: "name", UID: "uid"}, pods.LogOptions{Container: "c"}, "leave KubeletPod.UID empty"},
 	} {
-		_, err := k.Logs(t.Context(), test.pod, &pods.LogOptions{Container: test.container})
+		_, err := k.Logs(t.Context(), test.pod, &test.opts)
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%+v: error %v, want %s", test.pod, err, test.want)
 		}

@@ -33,6 +33,9 @@ type LogOptions struct {
 	// Follow goes on with what comes until the container ends. It is for [LogStream];
 	// [FollowLogs] always does.
 	Follow bool
+	// InsecureBackend lets the API server read from a kubelet whose certificate it cannot verify:
+	// the log may be somebody else's then. It is for logs of nodes whose certificates have ended.
+	InsecureBackend bool
 }
 
 func (o *LogOptions) query() (url.Values, error) {
@@ -59,6 +62,7 @@ func (o *LogOptions) query() (url.Values, error) {
 	set("limitBytes", strconv.FormatInt(o.LimitBytes, 10), o.LimitBytes > 0)
 	set("timestamps", "true", o.Timestamps)
 	set("follow", "true", o.Follow)
+	set("insecureSkipTLSVerifyBackend", "true", o.InsecureBackend)
 	if o.TailLines != nil {
 		q.Set("tailLines", strconv.FormatInt(*o.TailLines, 10))
 	}

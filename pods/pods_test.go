@@ -405,8 +405,8 @@ func TestLogs(t *testing.T) {
 		if err != nil || text != "one\ntwo\n" || asked != "/prefix/api/v1/namespaces/ns/pods/web/log" {
 			t.Errorf("%q, %v, %s", text, err, asked)
 		}
-		_, err = pods.Logs(t.Context(), api, "web", &pods.LogOptions{Container: "c", Previous: true, Since: time.Minute, TailLines: new(int64(0)), LimitBytes: 9, Timestamps: true})
-		if want := "container=c&limitBytes=9&previous=true&sinceSeconds=60&tailLines=0&timestamps=true"; err != nil || !strings.HasSuffix(asked, "?"+want) {
+		_, err = pods.Logs(t.Context(), api, "web", &pods.LogOptions{Container: "c", Previous: true, Since: time.Minute, TailLines: new(int64(0)), LimitBytes: 9, Timestamps: true, InsecureBackend: true})
+		if want := "container=c&insecureSkipTLSVerifyBackend=true&limitBytes=9&previous=true&sinceSeconds=60&tailLines=0&timestamps=true"; err != nil || !strings.HasSuffix(asked, "?"+want) {
 			t.Errorf("%s, %v", asked, err)
 		}
 		for _, o := range []pods.LogOptions{{Follow: true}, {Since: time.Millisecond}, {LimitBytes: -1}, {TailLines: new(int64(-1))}, {Since: time.Second, SinceTime: time.Now()}} {
