@@ -33,17 +33,25 @@ func (c *Config) Merge(other *Config) {
 }
 
 func added[E entry](list, more []E) []E {
-	known := map[string]bool{}
-	for _, name := range names(list) {
-		known[name] = true
-	}
-	for i := range more {
-		if name := nameOf(&more[i]); !known[name] {
-			known[name] = true
-			list = append(list, more[i])
-		}
+	for _, i := range newNames(names(list), names(more)) {
+		list = append(list, more[i])
 	}
 	return list
+}
+
+// newNames returns where in more the names stand that are not known, each the first time.
+func newNames(known, more []string) (at []int) {
+	seen := map[string]bool{}
+	for _, name := range known {
+		seen[name] = true
+	}
+	for i, name := range more {
+		if !seen[name] {
+			seen[name] = true
+			at = append(at, i)
+		}
+	}
+	return at
 }
 
 func addedExtensions(list, more []NamedExtension) []NamedExtension {

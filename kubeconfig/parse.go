@@ -64,12 +64,12 @@ func (c *Config) check() error {
 	if c.APIVersion != "" && c.APIVersion != "v1" {
 		return fmt.Errorf("apiVersion is %q; only v1 is known", c.APIVersion)
 	}
-	return errors.Join(unique("clusters", c.Clusters), unique("users", c.Users), unique("contexts", c.Contexts))
+	return errors.Join(unique("clusters", names(c.Clusters)), unique("users", names(c.Users)), unique("contexts", names(c.Contexts)))
 }
 
-func unique[E entry](field string, list []E) error {
+func unique(field string, names []string) error {
 	seen := map[string]bool{}
-	for _, name := range names(list) {
+	for _, name := range names {
 		if seen[name] {
 			return fmt.Errorf("%s has two entries named %q; rename or remove one", field, name)
 		}
