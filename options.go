@@ -49,6 +49,10 @@ type ListOptions struct {
 	// See https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions
 	ResourceVersion      string
 	ResourceVersionMatch metav1.ResourceVersionMatch
+	// Timeout is how long the server may work on a page, in whole seconds; a collection that it
+	// has not deleted by then is left in part. Zero leaves it to the server, which takes a
+	// minute by default. The context bounds the whole call.
+	Timeout time.Duration
 }
 
 // query writes o as the server expects it, and refuses what it would misread.
@@ -60,8 +64,14 @@ func (o *ListOptions) query() (url.Values, error) {
 	if o.Limit < 0 {
 		return nil, fmt.Errorf("ListOptions.Limit is %d; it has to be 0 (no limit) or more", o.Limit)
 	}
+	if o.Timeout < 0 || o.Timeout%time.Second != 0 {
+		return nil, fmt.Errorf("ListOptions.Timeout is %s; it has to be 0 (the server's default) or whole seconds", o.Timeout)
+	}
 	setIf(q, "labelSelector", o.Labels)
 	setIf(q, "fieldSelector", o.Fields)
+	if o.Timeout > 0 {
+		q.Set("timeoutSeconds", strconv.FormatInt(int64(o.Timeout/time.Second), 10))
+	}
 	if o.Limit > 0 {
 		q.Set("limit", strconv.FormatInt(o.Limit, 10))
 	}
