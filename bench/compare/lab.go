@@ -168,10 +168,15 @@ func execute(ctx context.Context, program string, a measure.Args, profiles strin
 		return nil, err
 	}
 	defer stop()
-	cmd := exec.CommandContext(ctx, program,
+	args := []string{
 		"-server", address, "-scenario", a.Scenario, "-kind", a.Kind, "-format", a.Format,
 		"-objects", strconv.Itoa(a.Objects), "-events", strconv.Itoa(a.Events), "-rate", strconv.Itoa(a.Rate),
-		"-window", strconv.Itoa(a.Window), "-workers", strconv.Itoa(a.Workers), "-profiles", profiles)
+		"-window", strconv.Itoa(a.Window), "-workers", strconv.Itoa(a.Workers), "-profiles", profiles,
+	}
+	if a.Warm {
+		args = append(args, "-warm")
+	}
+	cmd := exec.CommandContext(ctx, program, args...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, os.Stderr
 	if err := cmd.Run(); err != nil {

@@ -233,11 +233,11 @@ var sizes = []int{1_000, 20_000, 100_000, 500_000}
 func growthScenario() scenario {
 	s := scenario{
 		Name:  growth,
-		Title: "First sync, memory and 20 000 events with more and more pods, protobuf",
+		Title: "First sync, memory and 100 000 events with more and more pods, protobuf. Events come to a heap that was used before",
 	}
 	for i, n := range sizes {
-		args := pods("cache", "protobuf", 20_000)
-		args.Objects = n
+		args := pods("cache", "protobuf", 100_000)
+		args.Objects, args.Warm = n, true
 		peers := []string{ours, clientGo}
 		if i == len(sizes)-1 {
 			peers = []string{ours}

@@ -41,6 +41,9 @@ type Args struct {
 	Window int
 	// Workers is how many reconciles run at a time.
 	Workers int
+	// Warm has memory that was given back between two phases taken again, so that the next one is
+	// measured in a heap that has been used before, as that of a program is that has run for a while.
+	Warm bool
 	// Profiles is a folder for profiles of each phase; empty writes none.
 	Profiles string
 }
@@ -57,6 +60,7 @@ func Parse() Args {
 	flag.IntVar(&a.Rate, "rate", 0, "events a second")
 	flag.IntVar(&a.Window, "window", 0, "events until the server waits")
 	flag.IntVar(&a.Workers, "workers", 2, "reconciles at a time")
+	flag.BoolVar(&a.Warm, "warm", false, "begin phases with a heap that was used before")
 	flag.StringVar(&a.Profiles, "profiles", "", "folder for CPU and heap profiles")
 	flag.Parse()
 	return a
@@ -131,6 +135,7 @@ type Phase struct {
 // none of them.
 type Meter struct {
 	profiles     string
+	warm         bool
 	cpu          *os.File
 	begin        time.Time
 	user, system float64
@@ -141,7 +146,7 @@ var processStart = time.Now()
 
 // NewMeter begins the first phase, to which everything since the start of the process belongs.
 func NewMeter(a Args) *Meter {
-	m := &Meter{profiles: a.Profiles, begin: processStart}
+	m := &Meter{profiles: a.Profiles, warm: a.Warm, begin: processStart}
 	m.profile()
 	return m
 }
@@ -175,11 +180,27 @@ func (m *Meter) End(phase string, count int64, latencies *Latencies) {
 	line, err := json.Marshal(p)
 	Check(err)
 	fmt.Println(string(line))
+	if m.warm {
+		warmUp()
+	}
 	resetPeak()
 	m.profile()
 	runtime.ReadMemStats(&m.memory)
 	m.user, m.system = processorTime()
 	m.begin = time.Now()
+}
+
+// warmUp takes as much memory as a heap grows by until its garbage is collected, once, and leaves it
+// to the heap.
+func warmUp() {
+	var now runtime.MemStats
+	runtime.ReadMemStats(&now)
+	block := make([]byte, now.HeapAlloc)
+	for i := 0; i < len(block); i += 4096 {
+		block[i] = 1
+	}
+	runtime.KeepAlive(block)
+	runtime.GC()
 }
 
 // endProfile writes the profiles of a phase.
