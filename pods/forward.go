@@ -24,6 +24,9 @@ import (
 //
 // Dial returns before the pod's port has been connected to. If that fails, as where nothing listens
 // on it, the error of Read says why.
+//
+// The DialContext of an http.Transport is given a context that ends when the connection is there:
+// pass on context.WithoutCancel of it.
 func Dial(ctx context.Context, pods kube.API[corev1.Pod], name string, port uint16) (net.Conn, error) {
 	c, err := dialPort(ctx, served{pods, name}, port)
 	if err != nil {
