@@ -27,6 +27,7 @@ type definition struct {
 	table       *table
 	terminating atomic.Bool
 	kinds       []*kind // the versions that are served, in the order of discovery
+	storage     *kind   // the version of storage, which need not be served
 	schemas     func() (schemas, error)
 	fields      func() (*customFields, error)
 }
@@ -108,18 +109,20 @@ func (d *definition) descriptor(v *apiextensionsv1.CustomResourceDefinitionVersi
 	return &resource.Descriptor{Info: info, Scope: scope}
 }
 
-// connectVersions has objects kept in the version of storage, or in the first one that is served if
-// that is not. Conversion is that of the strategy None: all versions have the same content.
+// connectVersions has objects kept in the version of storage, whether that is served or not. All
+// versions have the same content, which is the strategy None of conversion; what the strategy Webhook
+// would have to convert is refused before it comes here, by convertible.
 func (d *definition) connectVersions() {
-	storage := slices.IndexFunc(d.kinds, func(k *kind) bool { return k.definition.version.Storage })
-	if storage < 0 {
-		storage = 0
+	if i := slices.IndexFunc(d.kinds, func(k *kind) bool { return k.definition.version.Storage }); i >= 0 {
+		d.storage = d.kinds[i]
+	} else if i := slices.IndexFunc(d.spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Storage }); i >= 0 {
+		d.storage = d.newKind(&d.spec.Versions[i])
 	}
-	for i, k := range d.kinds {
-		if i == storage {
+	for _, k := range d.kinds {
+		if k == d.storage {
 			continue
 		}
-		k.storage = d.kinds[storage]
+		k.storage = d.storage
 		k.load = func(obj runtime.Object) runtime.Object { return convertCustom(obj, k) }
 		k.store = func(obj runtime.Object) runtime.Object { return convertCustom(obj, k.storage) }
 	}

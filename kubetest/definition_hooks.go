@@ -85,11 +85,11 @@ func internalDefinition(obj runtime.Object) (*apiextensions.CustomResourceDefini
 
 // definitionWarnings are about formats that are not known, and sets that apply cannot handle.
 func definitionWarnings(_ *request, obj, old runtime.Object) []string {
-	warnings := schemaWarnings(obj)
+	warnings := append(schemaWarnings(obj), conversionWarnings(obj)...)
 	if old == nil {
 		return warnings
 	}
-	known := schemaWarnings(old)
+	known := append(schemaWarnings(old), conversionWarnings(old)...)
 	return slices.DeleteFunc(warnings, func(w string) bool { return slices.Contains(known, w) })
 }
 

@@ -132,15 +132,8 @@ func (d *definition) in(kinds []*kind) []*kind {
 
 // reread returns an object that was stored under another definition as it is read under this one.
 func (d *definition) reread(obj runtime.Object) runtime.Object {
-	if len(d.kinds) == 0 {
-		return obj
-	}
-	storage := d.kinds[0]
-	if storage.storage != nil {
-		storage = storage.storage
-	}
-	obj = convertCustom(obj, storage)
-	storage.strategy.setDefaults(obj)
+	obj = convertCustom(obj, d.storage)
+	d.storage.strategy.setDefaults(obj)
 	return obj
 }
 

@@ -95,6 +95,9 @@ func (rq *request) answer(w http.ResponseWriter) error {
 	if rq.media, err = negotiate(rq.http, rq.kind); err != nil {
 		return err
 	}
+	if err := rq.convertible(); err != nil {
+		return err
+	}
 	return h(w, rq)
 }
 

@@ -140,23 +140,27 @@ func (r *registry) change(f func(kinds []*kind) []*kind) {
 	r.current.Store(newCatalog(f(r.current.Load().kinds)))
 }
 
-// storedIn returns the kind whose objects a table holds, in the version of storage; nil if it
-// is not served.
+// storedIn returns the kind whose objects a table holds, in the version of storage; nil if no
+// version of it is served.
 func (c *catalog) storedIn(t *table) *kind {
 	for _, k := range c.kinds {
-		if k.table == t && k.load == nil {
+		if k.table == t && k.storage != nil {
+			return k.storage
+		}
+		if k.table == t {
 			return k
 		}
 	}
 	return nil
 }
 
-// tables returns each table once, with a kind of it, in the order of discovery.
+// tables returns each table once, with a kind of it that is served, in the order of discovery: the version
+// of storage if it is.
 func (c *catalog) tables() []*kind {
 	var kinds []*kind
 	seen := map[*table]bool{}
 	for _, k := range c.kinds {
-		if k.table != nil && k.load == nil && !seen[k.table] {
+		if k.table != nil && (k.storage == nil || !slices.Contains(c.kinds, k.storage)) && !seen[k.table] {
 			seen[k.table] = true
 			kinds = append(kinds, k)
 		}

@@ -119,13 +119,16 @@ func (p *pair) compareExactly(t *testing.T, name string, c call) {
 // refusedDiff is what comes before a difference between two specs of internal types.
 var refusedDiff = regexp.MustCompile(`(?s)((?:pod updates may not change fields other than|spec is immutable after creation)[^\n]*\n)[^,]*.*`)
 
-// maskDiff replaces a difference that a real server makes of its internal types.
+// revision is the version of an object in an error of the storage.
+var revision = regexp.MustCompile(`revision=\d+`)
+
+// maskDiff replaces a difference that a real server makes of its internal types, and revisions.
 func maskDiff(value any) {
 	switch v := value.(type) {
 	case map[string]any:
 		for name, member := range v {
 			if text, ok := member.(string); ok {
-				v[name] = refusedDiff.ReplaceAllString(text, "${1}masked")
+				v[name] = revision.ReplaceAllString(refusedDiff.ReplaceAllString(text, "${1}masked"), "revision=masked")
 			}
 			maskDiff(member)
 		}
