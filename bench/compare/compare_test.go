@@ -60,7 +60,7 @@ func TestHuman(t *testing.T) {
 		value  float64
 		want   string
 	}{
-		{cpuEach, 3.5e-7, "350 ns"}, {cpuEach, 4.25e-5, "42.5 µs"}, {p99, 0.0123, "12.3 ms"}, {cpu, 1.5, "1.50 s"},
+		{cpuEach, 3.5e-7, "350 ns"}, {cpuEach, 4.25e-5, "42.5 µs"}, {p99, 0.0123, "12.3 ms"}, {cpu, -0.0034, "-3.4 ms"}, {cpu, 1.5, "1.50 s"},
 		{peak, 52.4 * (1 << 20), "52 MiB"}, {size, 13.98e6, "14.0 MB"}, {allocs, 3.25, "3.2"}, {count, 20000, "20000"},
 	} {
 		if got := human(c.metric, c.value); got != c.want {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/go-kube/kube/bench/internal/measure"
@@ -71,12 +72,12 @@ func human(metric string, v float64) string {
 
 // duration writes seconds in a unit of their size.
 func duration(v float64) string {
-	switch {
-	case v < 1e-6:
+	switch size := math.Abs(v); {
+	case size < 1e-6:
 		return fmt.Sprintf("%.0f ns", v*1e9)
-	case v < 1e-3:
+	case size < 1e-3:
 		return fmt.Sprintf("%.1f µs", v*1e6)
-	case v < 0.1:
+	case size < 0.1:
 		return fmt.Sprintf("%.1f ms", v*1e3)
 	default:
 		return fmt.Sprintf("%.2f s", v)
