@@ -102,7 +102,7 @@ func (d *Discovery) Kinds() iter.Seq[resource.DynamicKind] {
 func (d *Discovery) Kind(want schema.GroupVersionKind) (resource.DynamicKind, error) {
 	k, ok := d.find(want.Group, want.Version, func(i *resource.Info) bool { return i.Kind == want.Kind })
 	if !ok {
-		return k, d.missing("kind", strings.Trim(want.Kind+"."+want.Version+"."+want.Group, "."))
+		return k, d.missing("kind", dotted(want.Kind, want.Version, want.Group))
 	}
 	return k, nil
 }
@@ -112,9 +112,14 @@ func (d *Discovery) Kind(want schema.GroupVersionKind) (resource.DynamicKind, er
 func (d *Discovery) Resource(want schema.GroupVersionResource) (resource.DynamicKind, error) {
 	k, ok := d.find(want.Group, want.Version, func(i *resource.Info) bool { return i.Plural == want.Resource })
 	if !ok {
-		return k, d.missing("resource", strings.Trim(want.Resource+"."+want.Version+"."+want.Group, "."))
+		return k, d.missing("resource", dotted(want.Resource, want.Version, want.Group))
 	}
 	return k, nil
+}
+
+// dotted is what kubectl calls a kind: deployments.v1.apps.
+func dotted(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ".")
 }
 
 func (d *Discovery) find(group, version string, match func(*resource.Info) bool) (resource.DynamicKind, bool) {
