@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-kube/kube/resource"
@@ -23,6 +24,8 @@ type Client struct {
 	timeout   time.Duration
 	logger    *slog.Logger
 	memory    memory
+
+	extensions sync.Map // by type, see Extension
 }
 
 // Default returns a client for the configuration that [InferConfig] finds: kubeconfig, else

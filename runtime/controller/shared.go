@@ -27,6 +27,9 @@ func NewFrom[K any](objects *reflector.Reflector[K], reconcile func(ctx context.
 	if opts != nil && !reflect.ValueOf(opts.Watch).IsZero() && c.engine.invalid == nil {
 		c.engine.invalid = fmt.Errorf("Options.Watch is set, and the controller does not watch: it is made from a reflector, which has options of its own")
 	}
+	if c.engine.opts.OwnWatch && c.engine.invalid == nil {
+		c.engine.invalid = fmt.Errorf("Options.OwnWatch is set, and the controller does not watch: it is made from a reflector")
+	}
 	return c
 }
 

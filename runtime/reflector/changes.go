@@ -34,7 +34,7 @@ func (c Change[K]) Ref() resource.Ref[K] { return c.Object.Ref() }
 // came and went while the loop body ran.
 func (r *Reflector[K]) Changes(ctx context.Context) iter.Seq[Change[K]] {
 	return func(yield func(Change[K]) bool) {
-		for raw, n := range r.cache.changes(ctx) {
+		for raw, n := range r.from.changes(ctx) {
 			change := Change[K]{
 				Object:  resource.AsLazy[K](raw),
 				Deleted: n == isDeleted,

@@ -61,7 +61,7 @@ func ByNamespace[K any]() *Index[K] {
 // particular order. It panics when the index was not registered with the reflector of the
 // store, which is a mistake in the program.
 func (x *Index[K]) Lookup(store Store[K], value string) iter.Seq[resource.Lazy[K]] {
-	c := store.cache
+	c := store.from.now()
 	content := c.registered(x.index)
 	return func(yield func(resource.Lazy[K]) bool) {
 		lazies[K](c.lookup(content, value))(yield)

@@ -181,7 +181,7 @@ func TestIndexHasStringsOfItsOwn(t *testing.T) {
 // check compares the store and its indexes with the model.
 func (m *model) check(byKey, byApp *Index[corev1.ConfigMap]) {
 	m.t.Helper()
-	store := Store[corev1.ConfigMap]{m.cache}
+	store := storeOf(m.cache)
 	got, keys, apps, bytes := map[string]string{}, map[string]string{}, map[string]string{}, int64(0)
 	for lazy := range store.All() {
 		got[lazy.Name()] = text(lazy.Raw)

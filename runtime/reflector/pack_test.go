@@ -16,7 +16,7 @@ func TestPacked(t *testing.T) {
 	all := objects(t, n, 1000, 1)
 	c := benchmarked(t, nil)
 	fill(c, all, "5000")
-	store := Store[corev1.ConfigMap]{c}
+	store := storeOf(c)
 	if stats := store.Stats(); stats.Objects != n || stats.Bytes > n*700 {
 		t.Errorf("%d objects take %d bytes", stats.Objects, stats.Bytes)
 	}

@@ -10,7 +10,7 @@ import (
 
 // Reflector keeps a [Store] of one kind like the server. Make one with [New]. Its methods are
 // safe for concurrent use; Index and Modify come before Run.
-type Reflector[K any] struct{ cache *cache }
+type Reflector[K any] struct{ from *source }
 
 // Options changes how a reflector works.
 type Options struct {
@@ -21,6 +21,18 @@ type Options struct {
 	// all callers, who must not change the object. It is for small sets that are read all
 	// the time; otherwise decoding on demand is cheaper than the memory.
 	Decoded bool
+	// Share has the reflector use one watch and one copy of the objects together with all others
+	// that run with Share, were made from the same client, and ask for the same: kind and version,
+	// namespace or all, selectors, and ways to watch. The first to run starts the watch; those
+	// that follow find what is there; the last whose Run ends stops it. Nothing else can be
+	// told from a reflector of one's own: what one reader does, or does not do, holds up no other.
+	// Log records are the first's; every OnError is called.
+	//
+	// A reflector with an index, a Modify function or Decoded keeps more than the others have,
+	// and has a watch of its own. Readers with different Go types of a kind share where the
+	// server sends JSON: those of custom resources, typed and dynamic. Built-in kinds are sent
+	// as protobuf to their own types alone.
+	Share bool
 }
 
 // New returns a reflector of what api spans. opts, which may be nil, are copied; options that
@@ -36,6 +48,10 @@ func ForEndpoint[K any](endpoint kube.Endpoint, opts *Options) *Reflector[K] {
 	if opts != nil {
 		o = *opts
 	}
+	s := newSource(o.Share)
+	if s.onError = o.Watch.OnError; o.Share {
+		o.Watch.OnError = s.tellAll
+	}
 	c := newCache(endpoint.Descriptor(), watcher.NewEngine(endpoint, &o.Watch))
 	c.keep = o.Decoded
 	c.onError, c.log = o.Watch.OnError, o.Watch.Logger
@@ -43,11 +59,13 @@ func ForEndpoint[K any](endpoint kube.Endpoint, opts *Options) *Reflector[K] {
 		c.log = endpoint.Client().Logger()
 	}
 	c.decode = func(raw *resource.Raw) (any, error) { return resource.AsLazy[K](raw).Decode() }
-	return &Reflector[K]{c}
+	s.own = c
+	s.cache.Store(c)
+	return &Reflector[K]{s}
 }
 
 // Index registers an index. It panics after Run was called.
-func (r *Reflector[K]) Index(x *Index[K]) { r.cache.addIndex(x.index) }
+func (r *Reflector[K]) Index(x *Index[K]) { r.from.own.addIndex(x.index) }
 
 // Modify has f change every object before it is stored, to drop what nobody needs or to make
 // it uniform. The object is decoded, changed and encoded again. f must not block, and must
@@ -55,20 +73,20 @@ func (r *Reflector[K]) Index(x *Index[K]) { r.cache.addIndex(x.index) }
 // registration. An object that does not decode is stored as it came. Modify panics after Run
 // was called.
 func (r *Reflector[K]) Modify(f func(*K)) {
-	r.cache.configure("Modify", func() {
-		r.cache.encode = resource.EncodeRaw
-		r.cache.modify = append(r.cache.modify, func(object any) { f(object.(*K)) })
+	r.from.own.configure("Modify", func() {
+		r.from.own.encode = resource.EncodeRaw
+		r.from.own.modify = append(r.from.own.modify, func(object any) { f(object.(*K)) })
 	})
 }
 
 // Run fills the store until ctx ends, and returns nil then. It fails at once when the options
 // are not valid, and when it was called before. Everything else is recovered from, see
 // [watcher.Watcher.Events].
-func (r *Reflector[K]) Run(ctx context.Context) error { return r.cache.run(ctx) }
+func (r *Reflector[K]) Run(ctx context.Context) error { return r.from.run(ctx) }
 
 // Store returns the store. It can be used at any time; before Run it is empty and not ready.
-func (r *Reflector[K]) Store() Store[K] { return Store[K]{r.cache} }
+func (r *Reflector[K]) Store() Store[K] { return Store[K]{r.from} }
 
 // State returns what the watch under the reflector is doing, for readiness probes. It is safe
 // for concurrent use.
-func (r *Reflector[K]) State() watcher.State { return r.cache.engine.State() }
+func (r *Reflector[K]) State() watcher.State { return r.from.now().engine.State() }

@@ -10,7 +10,7 @@ import (
 // Store reads what a [Reflector] has gathered. It is a small value and safe for concurrent
 // use; the zero Store is not usable. All reads are from memory, and never see half of a
 // snapshot.
-type Store[K any] struct{ cache *cache }
+type Store[K any] struct{ from *source }
 
 // Get returns the object that ref names: a private copy that the caller may change, decoded
 // for this call (with [Options.Decoded] it is the shared object, which nobody may change). It
@@ -19,9 +19,9 @@ type Store[K any] struct{ cache *cache }
 //
 // A ref of a cluster-scoped kind may have a namespace, which does not count.
 func (s Store[K]) Get(ref resource.Ref[K]) (*K, error) {
-	c, ok := s.cache.get(ref.Namespace, ref.Name)
+	c, ok := s.from.now().get(ref.Namespace, ref.Name)
 	if !ok {
-		return nil, s.cache.missing(ref.Namespace, ref.Name)
+		return nil, s.from.now().missing(ref.Namespace, ref.Name)
 	}
 	if c.extra != nil && c.extra.object != nil {
 		return c.extra.object.(*K), nil
@@ -31,7 +31,7 @@ func (s Store[K]) Get(ref resource.Ref[K]) (*K, error) {
 
 // Lazy returns the object that ref names without decoding it; ok is false if it is not there.
 func (s Store[K]) Lazy(ref resource.Ref[K]) (lazy resource.Lazy[K], ok bool) {
-	c, ok := s.cache.get(ref.Namespace, ref.Name)
+	c, ok := s.from.now().get(ref.Namespace, ref.Name)
 	return resource.AsLazy[K](c.raw), ok
 }
 
@@ -39,7 +39,7 @@ func (s Store[K]) Lazy(ref resource.Ref[K]) (lazy resource.Lazy[K], ok bool) {
 // decoding them. The loop body may use the store.
 func (s Store[K]) All() iter.Seq[resource.Lazy[K]] {
 	return func(yield func(resource.Lazy[K]) bool) {
-		lazies[K](s.cache.all())(yield)
+		lazies[K](s.from.now().all())(yield)
 	}
 }
 
@@ -54,23 +54,23 @@ func lazies[K any](raws []*resource.Raw) iter.Seq[resource.Lazy[K]] {
 }
 
 // Len returns the number of objects.
-func (s Store[K]) Len() int { return s.cache.stats().Objects }
+func (s Store[K]) Len() int { return s.from.now().stats().Objects }
 
 // Ready reports whether the first snapshot is complete. A ready store stays ready: while the
 // server is away it shows what was known last.
-func (s Store[K]) Ready() bool { return s.cache.isReady() }
+func (s Store[K]) Ready() bool { return s.from.now().isReady() }
 
 // WaitReady waits for the first snapshot. When ctx ends first, the error has its cause and
 // the last failure of the watch, such as "list secrets in namespace x: forbidden", and matches
 // both with errors.Is. It fails with [ErrStopped] when the reflector ends first.
-func (s Store[K]) WaitReady(ctx context.Context) error { return s.cache.waitReady(ctx) }
+func (s Store[K]) WaitReady(ctx context.Context) error { return s.from.waitReady(ctx) }
 
 // WaitFor waits until the store has seen resourceVersion, which is that of an object that was
 // read or written, or something later: then what the caller knows is in the store.
 // It fails when ctx or the reflector ends first (see [Store.WaitReady]), and for a version
 // that is no number. Versions of one kind are ordered numbers (KEP-5504).
 func (s Store[K]) WaitFor(ctx context.Context, resourceVersion string) error {
-	return s.cache.waitVersion(ctx, resourceVersion)
+	return s.from.waitVersion(ctx, resourceVersion)
 }
 
 // Stats is what a store holds.
@@ -87,4 +87,4 @@ type Stats struct {
 }
 
 // Stats returns what the store holds, for metrics.
-func (s Store[K]) Stats() Stats { return s.cache.stats() }
+func (s Store[K]) Stats() Stats { return s.from.now().stats() }

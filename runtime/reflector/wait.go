@@ -40,9 +40,6 @@ func (c *cache) waitReady(ctx context.Context) error {
 
 // waitVersion waits until the cache has reached version.
 func (c *cache) waitVersion(ctx context.Context, version string) error {
-	if _, err := resourceversion.CompareResourceVersion(version, version); err != nil {
-		return fmt.Errorf("reflector: %q is no resource version of an object: it has to be a positive number", version)
-	}
 	w := c.await(version)
 	if w == nil {
 		return nil
@@ -56,6 +53,14 @@ func (c *cache) waitVersion(ctx context.Context, version string) error {
 	case <-c.stopped:
 		return c.gaveUp(c.behind(version), ErrStopped)
 	}
+}
+
+// checkVersion refuses what is no version of an object.
+func checkVersion(version string) error {
+	if _, err := resourceversion.CompareResourceVersion(version, version); err != nil {
+		return fmt.Errorf("reflector: %q is no resource version of an object: it has to be a positive number", version)
+	}
+	return nil
 }
 
 // await returns a waiter for version, or nil when it is reached already.

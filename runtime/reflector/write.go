@@ -18,10 +18,14 @@ func (c *cache) run(ctx context.Context) error {
 	if err := c.engine.Err(); err != nil {
 		return err
 	}
+	c.fill(ctx)
+	return nil
+}
+
+func (c *cache) fill(ctx context.Context) {
 	for event := range c.engine.Events(ctx) {
 		c.take(event)
 	}
-	return nil
 }
 
 func (c *cache) start() error {

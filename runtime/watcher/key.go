@@ -1,0 +1,36 @@
+package watcher
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// Key says what an engine watches, and how. Engines of one client whose keys are equal get the same
+// events, so that one of them is enough. It is a value to compare.
+type Key struct{ what, how string }
+
+// Key returns the key of the engine. OnError and Logger have no part in it: they say who is told.
+func (e *Engine) Key() Key {
+	kind := e.endpoint.Descriptor()
+	how := e.opts
+	how.OnError, how.Logger = nil, nil
+	how.Labels, how.Fields = canonical(how.Labels, how.Fields)
+	return Key{
+		what: fmt.Sprint(kind.Info.String(), kind.Scope, kind.MetadataOnly, kind.Protobuf, " ", e.endpoint.Namespace()),
+		how:  fmt.Sprintf("%+v", how),
+	}
+}
+
+// canonical returns selectors in the form that all of the same meaning have, as far as that can
+// be told.
+func canonical(labelSelector, fieldSelector string) (string, string) {
+	if s, err := labels.Parse(labelSelector); err == nil {
+		labelSelector = s.String()
+	}
+	if s, err := fields.ParseSelector(fieldSelector); err == nil {
+		fieldSelector = s.String()
+	}
+	return labelSelector, fieldSelector
+}
