@@ -104,6 +104,9 @@ func podHooks(s *strategy) {
 	s.gracefully = podGracefully
 	s.admit = admitPod
 	s.prepareCreate = preparePod
+	s.prepareStatus = func(_ *request, obj, old runtime.Object) {
+		obj.(*corev1.Pod).Status.QOSClass = old.(*corev1.Pod).Status.QOSClass
+	}
 }
 
 // podGracefully gives a pod that may be running the time that it asks for.

@@ -62,6 +62,34 @@
 // grace periods are those of the real server, down to the words of its refusals: the tests of this
 // package replay what a real one has answered.
 //
+// # What is validated, and what is filled in
+//
+// Custom resources are validated, pruned and completed by their definitions, with the API server's own code; definitions
+// themselves too. Metadata is validated for every kind: names, labels, annotations, owners and finalizers.
+//
+// These built-in kinds are validated with their updates, in the words, order and causes of a real
+// server: Pod, PodTemplate, Service, Endpoints, ConfigMap, Secret, ServiceAccount, Namespace, Node, LimitRange, ResourceQuota,
+// PersistentVolumeClaim, ReplicationController, Deployment, ReplicaSet, StatefulSet, DaemonSet,
+// ControllerRevision, Job, CronJob, HorizontalPodAutoscaler, PodDisruptionBudget, Ingress, IngressClass,
+// NetworkPolicy, EndpointSlice, Role, ClusterRole, RoleBinding, ClusterRoleBinding, Lease, PriorityClass, StorageClass,
+// ValidatingWebhookConfiguration and MutatingWebhookConfiguration. Of all other kinds, and of every status but those of
+// Namespace, ResourceQuota, PodDisruptionBudget and the workloads of apps, only the metadata is validated.
+//
+// Within those kinds, these fields are taken as they are: sources of volumes other than emptyDir, hostPath,
+// configMap, secret, downwardAPI, projected, nfs, persistentVolumeClaim, csi, ephemeral and image; resource claims of pods;
+// restart rules of containers; options of Windows; the seccomp and AppArmor annotations; the success policy of
+// jobs; scope selectors of quotas; match conditions of webhooks; strategies of leases; hints of
+// endpoints; dataSourceRef of claims. [Options.Strict] reports an object that has one of them, and one of a kind
+// that is not validated.
+//
+// Defaults are filled in for the kinds above, CSIDriver and PersistentVolume, and new services get addresses and ports. Of admission,
+// there is what gives pods a priority, overhead and tolerations, and new nodes a taint. Limit ranges and quotas are stored
+// and have no effect, and claims get no finalizer that protects them, as nobody would remove it.
+//
+// Nobody calls webhooks, neither those of admission nor those of conversion: of a definition whose versions a
+// webhook converts, everything works in the version of storage, and fails in the others as it does when the
+// webhook cannot be reached.
+//
 // # What happens by itself
 //
 // Garbage collection by owner references and the emptying of namespaces that are deleted are

@@ -52,6 +52,8 @@ type subresource struct {
 	handlers map[string]handler
 	// hasRest says that more may follow in the path.
 	hasRest bool
+	// counts says that a change through the subresource is a new generation.
+	counts bool
 	// prepare and validate stand in for the hooks of the strategy where an update goes to the
 	// subresource: prepare takes from old what the subresource has no say in.
 	prepare  func(rq *request, obj, old runtime.Object)

@@ -33,6 +33,14 @@ func admitPod(rq *request, obj, old runtime.Object) error {
 		if err := rq.setOverhead(pod); err != nil {
 			return err
 		}
+	} else {
+		was := &old.(*corev1.Pod).Spec
+		if pod.Spec.Priority == nil {
+			pod.Spec.Priority = was.Priority
+		}
+		if pod.Spec.PreemptionPolicy == nil {
+			pod.Spec.PreemptionPolicy = was.PreemptionPolicy
+		}
 	}
 	for _, taint := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
 		tolerated := slices.ContainsFunc(pod.Spec.Tolerations, func(t corev1.Toleration) bool {

@@ -23,9 +23,10 @@ func completeSubresource(k *kind, sub *subresource) {
 	case "binding":
 		sub.handlers = map[string]handler{verbCreate: bind}
 	case "ephemeralcontainers":
-		sub.handlers, sub.prepare = objectVerbs(), prepareEphemeralContainers
+		sub.handlers, sub.prepare, sub.counts = objectVerbs(), prepareEphemeralContainers, true
 	case "resize":
-		sub.handlers, sub.prepare = objectVerbs(), prepareResize
+		sub.handlers, sub.prepare, sub.validate = objectVerbs(), prepareResize, validateResize
+		sub.counts = true
 	case "approval":
 		sub.handlers, sub.prepare = objectVerbs(), prepareApproval
 	case "finalize":
@@ -55,7 +56,7 @@ func (rq *request) readSubresource(into runtime.Object) error {
 
 // respondSuccess answers a POST that has no object to show.
 func (rq *request) respondSuccess(w http.ResponseWriter) error {
-	return rq.respondBody(w, http.StatusCreated, &metav1.Status{Status: metav1.StatusSuccess}, statusKind)
+	return rq.respondBody(w, http.StatusCreated, &metav1.Status{Status: metav1.StatusSuccess, Code: http.StatusCreated}, statusKind)
 }
 
 // mergeInto adds the members of from to a map that may be nil yet.
@@ -76,8 +77,7 @@ func connect(w http.ResponseWriter, rq *request) error {
 	host, isPod := hostOf(rq.kind.convert(o))
 	switch {
 	case isPod && host == "" && rq.subresource == "log":
-		w.Header().Set("Content-Type", "text/plain")
-		w.WriteHeader(http.StatusOK)
+		w.WriteHeader(http.StatusNoContent)
 		return nil
 	case isPod && host == "":
 		return apierrors.NewBadRequest("pod " + rq.name + " does not have a host assigned")

@@ -194,6 +194,9 @@ func (rq *request) prepareChanged(obj, old runtime.Object) {
 		if sub.prepare != nil {
 			sub.prepare(rq, obj, old)
 		}
+		if sub.counts && !samePartsButStatus(obj, old) {
+			accessor(obj).SetGeneration(accessor(old).GetGeneration() + 1)
+		}
 		return
 	}
 	if k.subresources["status"] != nil {

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	unversioned "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -392,4 +393,16 @@ func (p *problems) matches(at *field.Path, selector *metav1.LabelSelector, t *co
 	if err == nil && !s.Empty() && !s.Matches(labels.Set(t.Labels)) {
 		p.invalid(at.Child("metadata", "labels"), t.Labels, "`selector` does not match template `labels`")
 	}
+}
+
+// validateResize validates a change of the resources of a running pod.
+func validateResize(_ *request, obj, old runtime.Object) field.ErrorList {
+	pod, was := obj.(*corev1.Pod), old.(*corev1.Pod)
+	p := &problems{}
+	if qosClass(&pod.Spec) != qosClass(&was.Spec) {
+		p.invalid(specPath, qosClass(&was.Spec), "Pod QOS Class may not change as a result of resizing")
+	}
+	r := &podRules{problems: p, spec: &pod.Spec, isPod: true, name: pod.Name}
+	r.check(specPath)
+	return withoutDuplicates(p.list)
 }
