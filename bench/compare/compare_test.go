@@ -288,6 +288,11 @@ func TestReplace(t *testing.T) {
 	if strings.Contains(string(got), "old") {
 		t.Errorf("what was there before is still there:\n%s", got)
 	}
+	later := measured()
+	later.Versions.Kube, later.Date = "v2", "2026-01-03"
+	if text := provenance([]*result{measured(), later}); !strings.Contains(text, "kube at the commits that docs/performance.md names, 2026-01-02, 2026-01-03, by `make bench`.") {
+		t.Errorf("results of two days: %s", text)
+	}
 	if short := summary([]*result{measured()}); !strings.Contains(short, "| First sync | 3.00 s | 12.00 s (0.25) |") {
 		t.Errorf("summary:\n%s", short)
 	}

@@ -79,8 +79,11 @@ func provenance(all []*result) string {
 	if v.KubeRS != "" {
 		text += fmt.Sprintf(", kube-rs %s (%s)", v.KubeRS, v.Rust)
 	}
-	return text + fmt.Sprintf(", %s; kube %s, %s, by %s. Medians of alternating runs.\n", v.Go,
-		span(all, func(r *result) string { return r.Versions.Kube }),
+	kube := span(all, func(r *result) string { return r.Versions.Kube })
+	if strings.Contains(kube, ",") {
+		kube = "at the commits that docs/performance.md names"
+	}
+	return text + fmt.Sprintf(", %s; kube %s, %s, by %s. Medians of alternating runs.\n", v.Go, kube,
 		span(all, func(r *result) string { return r.Date }),
 		span(all, func(r *result) string { return "`" + r.Command + "`" }))
 }
