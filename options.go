@@ -49,9 +49,9 @@ type ListOptions struct {
 	// See https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions
 	ResourceVersion      string
 	ResourceVersionMatch metav1.ResourceVersionMatch
-	// Timeout is how long the server may work on a page, in whole seconds; a collection that it
-	// has not deleted by then is left in part. Zero leaves it to the server, which takes a
-	// minute by default. The context bounds the whole call.
+	// Timeout is how long the server may work on a page, 1 s at least; fractions of a second are
+	// left out. A collection that it has not deleted by then is left in part. Zero leaves it to
+	// the server, which takes a minute by default. The context bounds the whole call.
 	Timeout time.Duration
 }
 
@@ -64,14 +64,11 @@ func (o *ListOptions) query() (url.Values, error) {
 	if o.Limit < 0 {
 		return nil, fmt.Errorf("ListOptions.Limit is %d; it has to be 0 (no limit) or more", o.Limit)
 	}
-	if o.Timeout < 0 || o.Timeout%time.Second != 0 {
-		return nil, fmt.Errorf("ListOptions.Timeout is %s; it has to be 0 (the server's default) or whole seconds", o.Timeout)
+	if err := setTimeout(q, "ListOptions", o.Timeout); err != nil {
+		return nil, err
 	}
 	setIf(q, "labelSelector", o.Labels)
 	setIf(q, "fieldSelector", o.Fields)
-	if o.Timeout > 0 {
-		q.Set("timeoutSeconds", strconv.FormatInt(int64(o.Timeout/time.Second), 10))
-	}
 	if o.Limit > 0 {
 		q.Set("limit", strconv.FormatInt(o.Limit, 10))
 	}
@@ -123,8 +120,8 @@ func (o *WatchOptions) query() (url.Values, error) {
 	if o == nil {
 		o = &WatchOptions{}
 	}
-	if o.Timeout < 0 || o.Timeout > 0 && o.Timeout < time.Second {
-		return nil, fmt.Errorf("WatchOptions.Timeout is %s; it has to be 0 (the server's default) or at least 1s", o.Timeout)
+	if err := setTimeout(q, "WatchOptions", o.Timeout); err != nil {
+		return nil, err
 	}
 	if o.SendInitialEvents && o.DisableBookmarks {
 		return nil, fmt.Errorf("WatchOptions.SendInitialEvents needs bookmarks, and DisableBookmarks is set")
@@ -132,9 +129,6 @@ func (o *WatchOptions) query() (url.Values, error) {
 	setIf(q, "labelSelector", o.Labels)
 	setIf(q, "fieldSelector", o.Fields)
 	setIf(q, "resourceVersion", o.ResourceVersion)
-	if o.Timeout > 0 {
-		q.Set("timeoutSeconds", strconv.FormatInt(int64(o.Timeout/time.Second), 10))
-	}
 	if !o.DisableBookmarks {
 		q.Set("allowWatchBookmarks", "true")
 	}
@@ -143,6 +137,17 @@ func (o *WatchOptions) query() (url.Values, error) {
 		q.Set("resourceVersionMatch", string(metav1.ResourceVersionMatchNotOlderThan))
 	}
 	return q, nil
+}
+
+// setTimeout asks the server for a time limit. It counts whole seconds: a fraction is left out.
+func setTimeout(q url.Values, options string, d time.Duration) error {
+	if d < 0 || d > 0 && d < time.Second {
+		return fmt.Errorf("%s.Timeout is %s; it has to be 0 (the server's default) or at least 1s", options, d)
+	}
+	if d > 0 {
+		q.Set("timeoutSeconds", strconv.FormatInt(int64(d/time.Second), 10))
+	}
+	return nil
 }
 
 // CreateOptions changes how an object is created.
