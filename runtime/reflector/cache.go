@@ -23,6 +23,8 @@ type cache struct {
 	ready   chan struct{} // closed when the first snapshot is complete
 	stopped chan struct{} // closed when run has returned
 
+	maxBytes int64        // that are not reported; 0 is no limit
+	reported int64        // size of the last report; of the writer
 	building *snapshot    // the snapshot under way; of the writer
 	packer   *wire.Packer // nil while there are few objects; of the writer
 

@@ -21,6 +21,11 @@ type Options struct {
 	// all callers, who must not change the object. It is for small sets that are read all
 	// the time; otherwise decoding on demand is cheaper than the memory.
 	Decoded bool
+	// MaxBytes is how much memory the objects may take before that is reported, as a [*SizeError]
+	// to the log and to OnError of Watch: while the first snapshot is read as well, so that it is
+	// known which kind it was when a process runs out of memory. Nothing is dropped. Whenever the size
+	// has doubled since, it is reported again. 0 is no limit; a negative number is an error of Run.
+	MaxBytes int64
 	// Share has the reflector use one watch and one copy of the objects together with all others
 	// that run with Share, were made from the same client, and ask for the same: kind and version,
 	// namespace or all, selectors, and ways to watch. The first to run starts the watch; those
@@ -53,7 +58,7 @@ func ForEndpoint[K any](endpoint kube.Endpoint, opts *Options) *Reflector[K] {
 		o.Watch.OnError = s.tellAll
 	}
 	c := newCache(endpoint.Descriptor(), watcher.NewEngine(endpoint, &o.Watch))
-	c.keep = o.Decoded
+	c.keep, c.maxBytes = o.Decoded, o.MaxBytes
 	c.onError, c.log = o.Watch.OnError, o.Watch.Logger
 	if c.log == nil {
 		c.log = endpoint.Client().Logger()

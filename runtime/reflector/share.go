@@ -10,8 +10,16 @@ import (
 // joints are the caches that reflectors of one client run together. They are kept with the client.
 type joints struct {
 	mu    sync.Mutex
-	byKey map[watcher.Key]*joint
+	byKey map[jointKey]*joint
 }
+
+// jointKey is what reflectors have to have in common to share a cache.
+type jointKey struct {
+	watch    watcher.Key
+	maxBytes int64
+}
+
+func (c *cache) jointKey() jointKey { return jointKey{c.engine.Key(), c.maxBytes} }
 
 // joint is a cache that reflectors run together. It is the own cache of the first of them.
 type joint struct {
@@ -28,14 +36,14 @@ func (s *source) joints() *joints {
 
 // join makes s one of those that run a cache, and starts it where s is the first.
 func (s *source) join(ctx context.Context) *joint {
-	key, all := s.own.engine.Key(), s.joints()
+	key, all := s.own.jointKey(), s.joints()
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	j := all.byKey[key]
 	if j == nil {
 		j = s.begin(ctx)
 		if all.byKey == nil {
-			all.byKey = map[watcher.Key]*joint{}
+			all.byKey = map[jointKey]*joint{}
 		}
 		all.byKey[key] = j
 	}
@@ -59,7 +67,7 @@ func (s *source) begin(ctx context.Context) *joint {
 
 // leave undoes join. The last one stops the cache, and returns when that has ended.
 func (s *source) leave(j *joint) {
-	key, all := s.own.engine.Key(), s.joints()
+	key, all := s.own.jointKey(), s.joints()
 	all.mu.Lock()
 	delete(j.users, s)
 	last := len(j.users) == 0

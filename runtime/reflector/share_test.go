@@ -171,10 +171,10 @@ func TestEveryoneHearsOfTheFailuresOfASharedWatch(t *testing.T) {
 		time.Sleep(3 * time.Second) // at least one more try
 		synctest.Wait()
 		mu.Lock()
-		defer mu.Unlock()
 		if !slices.Contains(heard, "one") || !slices.Contains(heard, "two") {
 			t.Errorf("heard by %q, want both", heard)
 		}
+		mu.Unlock()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := quiet.Store().WaitReady(ctx); err == nil || !errors.Is(err, context.DeadlineExceeded) {

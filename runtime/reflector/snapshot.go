@@ -11,6 +11,7 @@ type snapshot struct {
 	kept    int                // how many entries of table the store has
 	added   []*entry           // that the store does not have; some may be gone from table again
 	changed map[*entry]content // what entries of the store will hold
+	bytes   int64              // of what was read and the store does not have yet
 }
 
 func newSnapshot(c *cache) *snapshot {

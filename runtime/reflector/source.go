@@ -45,7 +45,7 @@ func (s *source) run(ctx context.Context) error {
 		return err
 	}
 	defer s.end(ErrStopped)
-	if err := s.own.engine.Err(); err != nil {
+	if err := s.own.err(); err != nil {
 		close(s.chosen)
 		s.own.stop()
 		return err

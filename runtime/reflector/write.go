@@ -15,7 +15,7 @@ func (c *cache) run(ctx context.Context) error {
 		return err
 	}
 	defer c.stop()
-	if err := c.engine.Err(); err != nil {
+	if err := c.err(); err != nil {
 		return err
 	}
 	c.fill(ctx)
@@ -112,6 +112,7 @@ func (c *cache) hold(raw *resource.Raw, among int) content {
 	if c.packer != nil {
 		now.raw = now.raw.Pack(c.packer)
 	}
+	c.watchSize(now.raw)
 	return now
 }
 
