@@ -3,7 +3,7 @@
 //
 //	apiserver [flags]                   runs it until ctrl-C
 //	apiserver [flags] -- command args   runs it for as long as a command takes
-//	apiserver -build                    builds it only
+//	apiserver -build [program ...]      builds it only, and programs of the tests, such as kubectl
 //
 // Without a command, the first line on standard output is the KUBECONFIG setting that makes
 // kubectl and other clients use it. A command gets that setting, and the one that has the tests
@@ -50,7 +50,7 @@ type config struct {
 func parseConfig() config {
 	var cfg config
 	flag.StringVar(&cfg.kubeconfig, "kubeconfig", "", "also write the kubeconfig to this `file`")
-	flag.BoolVar(&cfg.buildOnly, "build", false, "build the server, print its path and end")
+	flag.BoolVar(&cfg.buildOnly, "build", false, "build the server and the named programs, print their paths and end")
 	flag.StringVar(&cfg.Dir, "dir", "", "keep the data in this `folder`, and use what is there already")
 	flag.IntVar(&cfg.Port, "port", 0, "listen on this `port` of 127.0.0.1; 0 takes a free one")
 	flag.Parse()
@@ -67,6 +67,12 @@ func run(ctx context.Context) (code int, err error) {
 			return 1, err
 		}
 		fmt.Println(path)
+		for _, name := range cfg.command {
+			if path, err = apiserver.Program(ctx, name, nil); err != nil {
+				return 1, err
+			}
+			fmt.Println(path)
+		}
 		return 0, nil
 	}
 	server, err := apiserver.Start(ctx, &cfg.Options)
