@@ -1,6 +1,7 @@
 package kubetest
 
 import (
+	jsonv1 "encoding/json"
 	"encoding/json/jsontext"
 	"encoding/json/v2"
 	"slices"
@@ -22,7 +23,8 @@ func (k *customKind) schema() (map[string]any, error) {
 	if k.version.Schema == nil || k.version.Schema.OpenAPIV3Schema == nil {
 		return nil, nil
 	}
-	data, err := json.Marshal(k.version.Schema.OpenAPIV3Schema)
+	// The tags of the type are for the first version of encoding/json, which omits false.
+	data, err := jsonv1.Marshal(k.version.Schema.OpenAPIV3Schema)
 	if err != nil {
 		return nil, err
 	}
