@@ -166,33 +166,26 @@ func (c *Config) Context(name string) *NamedContext { return find(c.Contexts, na
 // entry is what the three lists have in common.
 type entry interface {
 	NamedCluster | NamedUser | NamedContext
+	entryName() string
 }
+
+func (e NamedCluster) entryName() string { return e.Name }
+func (e NamedUser) entryName() string    { return e.Name }
+func (e NamedContext) entryName() string { return e.Name }
 
 func find[E entry](list []E, name string) *E {
 	for i := range list {
-		if nameOf(&list[i]) == name {
+		if list[i].entryName() == name {
 			return &list[i]
 		}
 	}
 	return nil
 }
 
-func nameOf[E entry](e *E) string {
-	switch e := any(e).(type) {
-	case *NamedCluster:
-		return e.Name
-	case *NamedUser:
-		return e.Name
-	case *NamedContext:
-		return e.Name
-	}
-	return ""
-}
-
 func names[E entry](list []E) []string {
 	out := make([]string, len(list))
 	for i := range list {
-		out[i] = nameOf(&list[i])
+		out[i] = list[i].entryName()
 	}
 	return out
 }

@@ -26,14 +26,16 @@ type Credential struct {
 
 // String says what there is.
 func (c *Credential) String() string {
-	var list attributes
-	list.text("token", c.Token.String())
-	list.text("certificate", c.Certificate.String())
-	list.text("key", c.Key.String())
+	expires := ""
 	if !c.Expires.IsZero() {
-		list.text("expires", c.Expires.Format(time.RFC3339))
+		expires = c.Expires.Format(time.RFC3339)
 	}
-	return "Credential" + printed(list)
+	return "Credential" + printed(texts(
+		"token", c.Token.String(),
+		"certificate", c.Certificate.String(),
+		"key", c.Key.String(),
+		"expires", expires,
+	))
 }
 
 // CredentialFunc hands out credentials. rejected is the one to replace, because it is about to

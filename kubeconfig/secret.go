@@ -126,26 +126,26 @@ func (u User) LogValue() slog.Value { return slog.GroupValue(u.attributes()...) 
 func (u User) MarshalJSON() ([]byte, error) { return nil, errUseEncode }
 
 func (u User) attributes() []slog.Attr {
-	var list attributes
-	list.text("client-certificate", u.ClientCertificate)
-	list.text("client-certificate-data", u.ClientCertificateData.String())
-	list.text("client-key", u.ClientKey)
-	list.text("client-key-data", u.ClientKeyData.String())
-	list.text("token", u.Token.String())
-	list.text("tokenFile", u.TokenFile)
-	list.text("as", u.Impersonate)
-	list.text("as-uid", u.ImpersonateUID)
-	list.text("as-groups", strings.Join(u.ImpersonateGroups, ","))
-	list.text("username", u.Username)
-	list.text("password", u.Password.String())
+	list := texts(
+		"client-certificate", u.ClientCertificate,
+		"client-certificate-data", u.ClientCertificateData.String(),
+		"client-key", u.ClientKey,
+		"client-key-data", u.ClientKeyData.String(),
+		"token", u.Token.String(),
+		"tokenFile", u.TokenFile,
+		"as", u.Impersonate,
+		"as-uid", u.ImpersonateUID,
+		"as-groups", strings.Join(u.ImpersonateGroups, ","),
+		"username", u.Username,
+		"password", u.Password.String(),
+	)
 	if u.AuthProvider != nil {
 		list = append(list, slog.Any("auth-provider", u.AuthProvider.LogValue()))
 	}
 	if u.Exec != nil {
 		list = append(list, slog.Any("exec", u.Exec.LogValue()))
 	}
-	list.text("other", strings.Join(slices.Sorted(maps.Keys(u.Other)), ","))
-	return list
+	return append(list, texts("other", strings.Join(slices.Sorted(maps.Keys(u.Other)), ","))...)
 }
 
 // String names the provider and its settings, without their values.
@@ -161,9 +161,7 @@ func (a AuthProvider) LogValue() slog.Value { return slog.GroupValue(a.attribute
 func (a AuthProvider) MarshalJSON() ([]byte, error) { return nil, errUseEncode }
 
 func (a AuthProvider) attributes() []slog.Attr {
-	list := attributes{slog.String("name", a.Name)}
-	list.text("config", strings.Join(slices.Sorted(maps.Keys(a.Config)), ","))
-	return list
+	return append([]slog.Attr{slog.String("name", a.Name)}, texts("config", strings.Join(slices.Sorted(maps.Keys(a.Config)), ","))...)
 }
 
 // String names the program and its environment variables; arguments are counted only, since they
@@ -180,36 +178,40 @@ func (e Exec) LogValue() slog.Value { return slog.GroupValue(e.attributes()...) 
 func (e Exec) MarshalJSON() ([]byte, error) { return nil, errUseEncode }
 
 func (e Exec) attributes() []slog.Attr {
-	list := attributes{slog.String("command", e.Command)}
+	args := ""
 	if len(e.Args) > 0 {
-		list.text("args", fmt.Sprintf("[%d]", len(e.Args)))
+		args = fmt.Sprintf("[%d]", len(e.Args))
 	}
 	variables := make([]string, len(e.Env))
 	for i, v := range e.Env {
 		variables[i] = v.Name
 	}
-	list.text("env", strings.Join(variables, ","))
-	list.text("apiVersion", e.APIVersion)
-	list.text("interactiveMode", e.InteractiveMode)
-	return list
+	return append([]slog.Attr{slog.String("command", e.Command)}, texts(
+		"args", args,
+		"env", strings.Join(variables, ","),
+		"apiVersion", e.APIVersion,
+		"interactiveMode", e.InteractiveMode,
+	)...)
 }
 
 // LogValue implements [slog.LogValuer]: the names of what is there.
 func (c *Config) LogValue() slog.Value {
-	var list attributes
-	list.text("current-context", c.CurrentContext)
-	list.text("contexts", strings.Join(names(c.Contexts), ","))
-	list.text("clusters", strings.Join(names(c.Clusters), ","))
-	list.text("users", strings.Join(names(c.Users), ","))
-	return slog.GroupValue(list...)
+	return slog.GroupValue(texts(
+		"current-context", c.CurrentContext,
+		"contexts", strings.Join(names(c.Contexts), ","),
+		"clusters", strings.Join(names(c.Clusters), ","),
+		"users", strings.Join(names(c.Users), ","),
+	)...)
 }
 
-type attributes []slog.Attr
-
-func (l *attributes) text(key, value string) {
-	if value != "" {
-		*l = append(*l, slog.String(key, value))
+// texts makes an attribute of each key and its value, where there is one.
+func texts(pairs ...string) (list []slog.Attr) {
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			list = append(list, slog.String(pairs[i], pairs[i+1]))
+		}
 	}
+	return list
 }
 
 func printed(list []slog.Attr) string {
