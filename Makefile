@@ -1,7 +1,7 @@
 # Everything runs with the Go toolchain named here; the go command fetches it when it is missing.
 export GOTOOLCHAIN := go1.27.3
 
-MODULES := . examples kubetest crd/cel cmd/kube observe/otel bridge/controllerruntime bench test
+MODULES := . examples kubetest crd/cel cmd/kube observe/otel bridge/controllerruntime test/kubeconfig bench test
 FUZZTIME ?= 30s
 BIN := $(CURDIR)/bin
 SHELL := /bin/bash
