@@ -35,6 +35,9 @@ func (s *Server) preload() error {
 		if err := s.preloadOne(src.object); err != nil {
 			return fmt.Errorf("%s: %w", src.name, err)
 		}
+		if src.turn() == 0 {
+			s.life.settle() // it is served now, to the objects that follow
+		}
 	}
 	if err := s.preloadSystem(); err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"github.com/go-kube/kube/k8s/apps"
 	"github.com/go-kube/kube/k8s/core"
 	"github.com/go-kube/kube/kubetest"
+	"github.com/go-kube/kube/resource"
 )
 
 func TestPreload(t *testing.T) {
@@ -109,6 +110,50 @@ metadata: {name: default, labels: {c: d}}
 	}
 	if diff := cmp.Diff(saved.String(), savedAgain.String()); diff != "" {
 		t.Errorf("what was saved, loaded and saved again differs:\n%s", diff)
+	}
+}
+
+// Custom resources and their definition come together, in whatever order.
+func TestPreloadCustomResource(t *testing.T) {
+	const definition = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  names: {kind: Widget, plural: widgets}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {status: {}}
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+`
+	const widget = `
+apiVersion: example.com/v1
+kind: Widget
+metadata: {name: one}
+spec: {size: 1}
+status: {ready: true}
+`
+	widgets := resource.Dynamic(resource.Info{Group: "example.com", Version: "v1", Kind: "Widget"}, resource.NamespaceScoped)
+	for name, opts := range map[string]*kubetest.Options{
+		"one text":       {YAML: definition + "---" + widget},
+		"the other way":  {YAML: widget + "---" + definition},
+		"files":          {Files: fstest.MapFS{"a.yaml": {Data: []byte(widget)}, "b.yaml": {Data: []byte(definition)}}},
+		"text and files": {YAML: widget, Files: fstest.MapFS{"b.yaml": {Data: []byte(definition)}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := kubetest.Start(t, opts)
+			one, err := srv.Client().Namespaced(widgets, "default").Get(t.Context(), "one")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ready, _, _ := unstructured.NestedBool(one.Object, "status", "ready"); !ready {
+				t.Errorf("its status is %v", one.Object["status"])
+			}
+		})
 	}
 }
 
