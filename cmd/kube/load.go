@@ -149,8 +149,12 @@ func (l *loader) create(ctx context.Context, served *servedKinds, obj *unstructu
 	}
 	status := maps.Clone(obj.Object)["status"]
 	stored, err := api.Create(ctx, obj, nil)
-	if errors.Is(err, kube.ErrAlreadyExists) {
-		stored, err = api.Replace(ctx, obj, nil)
+	if errors.Is(err, kube.ErrAlreadyExists) || errors.Is(err, kube.ErrInvalid) {
+		// Invalid is also what a server says of an address or a port that the old one has.
+		if old, found, lookupErr := api.Lookup(ctx, obj.GetName()); found && lookupErr == nil {
+			obj.SetResourceVersion(old.GetResourceVersion())
+			stored, err = api.Replace(ctx, obj, nil)
+		}
 	}
 	if err != nil || status == nil || !slices.Contains(kind.Subresources, "status") {
 		return err
