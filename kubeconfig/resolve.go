@@ -97,12 +97,15 @@ func (c *Config) chosen(o Overrides) (NamedContext, error) {
 		return NamedContext{}, nil
 	case len(c.Contexts) == 0 && len(c.Clusters) == 0 && o.Context == "":
 		return NamedContext{}, ErrEmpty
-	case name == "":
-		return NamedContext{}, fmt.Errorf("no current-context is set; choose %s", oneOf("context", names(c.Contexts)))
-	case o.Context == "":
-		return NamedContext{}, fmt.Errorf("the current-context %q does not exist; choose %s", name, oneOf("context", names(c.Contexts)))
 	}
-	return NamedContext{}, fmt.Errorf("there is no context %q; choose %s", name, oneOf("context", names(c.Contexts)))
+	problem := fmt.Sprintf("there is no context %q", name)
+	switch {
+	case name == "":
+		problem = "no current-context is set"
+	case o.Context == "":
+		problem = fmt.Sprintf("the current-context %q does not exist", name)
+	}
+	return NamedContext{}, fmt.Errorf("%s; choose %s", problem, oneOf("context", names(c.Contexts)))
 }
 
 func missing(what, name, override, context string, known []string) error {

@@ -163,17 +163,26 @@ func (t *tracker) follow(ctx context.Context, v *view, waitFor func(ctx context.
 	}
 }
 
-// advanced notes that the watch of a related kind has come to version; complete says that its
-// first list is.
-func (t *tracker) advanced(v *view, version string, complete bool) {
+// advanced notes that the watch of a related kind has come to version; listed says that it did so
+// by a complete list. Then it returns the keys with writes that no event has shown before: what
+// they wrote may be gone already, and of an object that came and went while there was no watch, a
+// list says nothing.
+func (t *tracker) advanced(v *view, version string, listed bool) (unsure []objectKey) {
 	number, ok := parseVersion(version)
 	t.change(func() []*unseen {
-		v.active = v.active || complete
+		v.active = v.active || listed
 		if !ok {
 			return nil
 		}
-		return t.shown(v.advance(number))
+		reached := v.advance(number)
+		if listed {
+			for _, u := range reached {
+				unsure = append(unsure, u.key)
+			}
+		}
+		return t.shown(reached)
 	})
+	return unsure
 }
 
 // ended notes that v shows an object as gone, or as being deleted.

@@ -152,8 +152,11 @@ func (s *Source) take(ctx context.Context, event watcher.RawEvent) {
 	case watcher.Delete:
 		s.deleted(ctx, event.Object)
 	case watcher.InitDone:
-		s.engine.writes.advanced(s.view, event.ResourceVersion, true) // before a run can begin
+		unsure := s.engine.writes.advanced(s.view, event.ResourceVersion, true) // before a run can begin
 		s.listed()
+		for _, key := range unsure {
+			s.trigger(key, target{key: key})
+		}
 		return
 	}
 	if event.ResourceVersion != "" {
