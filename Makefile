@@ -9,7 +9,7 @@ SHELL := /bin/bash
 .PHONY: help demo test race lint generate bench bench-full bench-check fuzz conformance
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: ## run the WebApp operator and tell what happens; SERVER=real has a real API server, KEEP=1 leaves it up
 	@cd test && go run ./cmd/demo $(if $(SERVER),-server=$(SERVER)) $(if $(KEEP),-keep)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 
@@ -47,15 +48,22 @@ func server() *httptest.Server {
 	return httptest.NewServer(mux)
 }
 
-func ExampleClient_Namespaced() {
+// connect returns a client of a server of its own.
+func connect() (client *kube.Client, stop func()) {
 	srv := server()
-	defer srv.Close()
 	client, err := kube.NewClient(&kube.Config{Server: srv.URL})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
-	defer client.Close()
+	return client, func() {
+		client.Close()
+		srv.Close()
+	}
+}
+
+func ExampleClient_Namespaced() {
+	client, stop := connect()
+	defer stop()
 	settings, err := client.Namespaced(core.ConfigMaps, "default").Get(context.Background(), "settings")
 	if err != nil {
 		fmt.Println(err)
@@ -67,14 +75,8 @@ func ExampleClient_Namespaced() {
 
 // A list of any size, a page in memory at a time.
 func ExampleAPI_Each() {
-	srv := server()
-	defer srv.Close()
-	client, err := kube.NewClient(&kube.Config{Server: srv.URL})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer client.Close()
+	client, stop := connect()
+	defer stop()
 	for cm, err := range client.Namespaced(core.ConfigMaps, "default").Each(context.Background(), &kube.ListOptions{Limit: 1}) {
 		if err != nil {
 			fmt.Println(err)
@@ -89,16 +91,10 @@ func ExampleAPI_Each() {
 
 // Only what is set is sent, and owned.
 func ExampleAPI_Apply() {
-	srv := server()
-	defer srv.Close()
-	client, err := kube.NewClient(&kube.Config{Server: srv.URL})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer client.Close()
+	client, stop := connect()
+	defer stop()
 	settings := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "settings"}, Data: map[string]string{"color": "red"}}
-	_, err = client.Namespaced(core.ConfigMaps, "default").Apply(context.Background(), settings, "painter", nil)
+	_, err := client.Namespaced(core.ConfigMaps, "default").Apply(context.Background(), settings, "painter", nil)
 	fmt.Println(err)
 	// Output:
 	// fieldManager=painter&force=true {"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"settings"},"data":{"color":"red"}}
@@ -107,16 +103,10 @@ func ExampleAPI_Apply() {
 
 // An error of the server is known by its reason, and has its Status.
 func ExampleError() {
-	srv := server()
-	defer srv.Close()
-	client, err := kube.NewClient(&kube.Config{Server: srv.URL})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer client.Close()
+	client, stop := connect()
+	defer stop()
 	maps := client.Namespaced(core.ConfigMaps, "default")
-	_, err = maps.Get(context.Background(), "missing")
+	_, err := maps.Get(context.Background(), "missing")
 	fmt.Println(err)
 	fmt.Println(errors.Is(err, kube.ErrNotFound), apierrors.IsNotFound(err), kube.CanRetry(err))
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -65,16 +66,23 @@ func streamed(handle func(ctx context.Context, ws *websocket.Conn)) http.Handler
 	}
 }
 
-func ExampleExec() {
+// exampleClient returns a client of a server of its own.
+func exampleClient() (client *kube.Client, stop func()) {
 	server := exampleServer()
-	defer server.Close()
 	client, err := kube.NewClient(&kube.Config{Server: server.URL})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
-	defer client.Close()
-	err = pods.Exec(context.Background(), client.Namespaced(core.Pods, "default"), "web-0",
+	return client, func() {
+		client.Close()
+		server.Close()
+	}
+}
+
+func ExampleExec() {
+	client, stop := exampleClient()
+	defer stop()
+	err := pods.Exec(context.Background(), client.Namespaced(core.Pods, "default"), "web-0",
 		[]string{"sh", "-c", "read name; echo hello $name; exit 3"},
 		&pods.ExecOptions{Container: "app", Streams: pods.Streams{Stdin: strings.NewReader("world\n"), Stdout: os.Stdout}})
 	if exit, ok := errors.AsType[*pods.ExitError](err); ok {
@@ -86,14 +94,8 @@ func ExampleExec() {
 }
 
 func ExampleLogs() {
-	server := exampleServer()
-	defer server.Close()
-	client, err := kube.NewClient(&kube.Config{Server: server.URL})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer client.Close()
+	client, stop := exampleClient()
+	defer stop()
 	text, err := pods.Logs(context.Background(), client.Namespaced(core.Pods, "default"), "web-0", &pods.LogOptions{Container: "app"})
 	if err != nil {
 		fmt.Println(err)
@@ -105,14 +107,8 @@ func ExampleLogs() {
 }
 
 func ExampleFollowLogs() {
-	server := exampleServer()
-	defer server.Close()
-	client, err := kube.NewClient(&kube.Config{Server: server.URL})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer client.Close()
+	client, stop := exampleClient()
+	defer stop()
 	api := client.Namespaced(core.Pods, "default")
 	for line, err := range pods.FollowLogs(context.Background(), api, "web-0", &pods.LogOptions{Container: "app"}) {
 		if err != nil {
@@ -127,14 +123,8 @@ func ExampleFollowLogs() {
 }
 
 func ExampleFollowAllLogs() {
-	server := exampleServer()
-	defer server.Close()
-	client, err := kube.NewClient(&kube.Config{Server: server.URL})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer client.Close()
+	client, stop := exampleClient()
+	defer stop()
 	for line, err := range pods.FollowAllLogs(context.Background(), client.Namespaced(core.Pods, "default"), "web-0", nil) {
 		if err != nil {
 			fmt.Println(err)
@@ -150,14 +140,8 @@ func ExampleFollowAllLogs() {
 }
 
 func ExampleDial() {
-	server := exampleServer()
-	defer server.Close()
-	client, err := kube.NewClient(&kube.Config{Server: server.URL})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer client.Close()
+	client, stop := exampleClient()
+	defer stop()
 	conn, err := pods.Dial(context.Background(), client.Namespaced(core.Pods, "default"), "web-0", 7)
 	if err != nil {
 		fmt.Println(err)

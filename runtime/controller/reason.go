@@ -68,7 +68,8 @@ type Reason struct {
 	// Resource is plural.group of the related object's kind, or the plural alone in the core
 	// group; set for Related, and for Everything where a kind caused it.
 	Resource string
-	// Namespace and Name name the related object; set for Related.
+	// Namespace and Name name the related object; set for Related, but for a run because the watch
+	// has begun anew before it had shown what the object's own reconciler wrote.
 	Namespace, Name string
 }
 

@@ -155,7 +155,7 @@ func (s *Source) take(ctx context.Context, event watcher.RawEvent) {
 		unsure := s.engine.writes.advanced(s.view, event.ResourceVersion, true) // before a run can begin
 		s.listed()
 		for _, key := range unsure {
-			s.trigger(key, target{key: key})
+			s.triggerUnsure(key)
 		}
 		return
 	}
@@ -312,6 +312,14 @@ func (s *Source) trigger(key objectKey, t target) {
 	key = key.owned()
 	s.engine.triggerBy(t.key, Reason{Kind: Related, Resource: s.name, Namespace: key.Namespace, Name: key.Name},
 		versionHash(s.endpoint.Descriptor(), key, s.version))
+}
+
+// triggerUnsure triggers the object called key, whose own write no event has shown. No version of an
+// object causes that.
+func (s *Source) triggerUnsure(key objectKey) {
+	if _, ok := s.engine.cache.get(key); ok && s.ready.Load() {
+		s.engine.trigger(key, Reason{Kind: Related, Resource: s.name})
+	}
 }
 
 // ask asks what raw triggers.

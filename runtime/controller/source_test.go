@@ -169,8 +169,9 @@ func TestAnObjectThatCameAndWentUnseenTriggersItsMaker(t *testing.T) {
 		first.InitialEventsEnd(r.next())
 		made := r.object("made", ownedBy("Widget", "a", "uid-a"))
 		r.srv.Expect("POST "+strings.Replace(gadgetsPath, "/gadgets", "/namespaces/ns/gadgets", 1)).JSON(201, made)
-		runs := map[string]int{}
+		runs, last := map[string]int{}, ""
 		ctl := New(r.client.All(widgets), func(ctx context.Context, w *widget) (Action, error) {
+			last = w.Name + ": " + ReasonFrom(ctx).String()
 			if runs[w.Name]++; w.Name != "a" || runs["a"] > 1 {
 				return Await(), nil
 			}
@@ -186,6 +187,9 @@ func TestAnObjectThatCameAndWentUnseenTriggersItsMaker(t *testing.T) {
 		synctest.Wait()
 		if runs["a"] != 2 || runs["b"] != 1 {
 			t.Errorf("reconciles: %v; want a second one of a, whose gadget is gone", runs)
+		}
+		if want := "a: related object updated: gadgets.example.com"; last != want {
+			t.Errorf("the last reconcile is %q, want %q", last, want)
 		}
 	})
 }
