@@ -20,7 +20,11 @@ import (
 )
 
 func TestImports(t *testing.T) {
-	deptest.Allow(t, "github.com/go-kube/kube/...", "sigs.k8s.io/yaml/...", "go.yaml.in/yaml/v3/...", "golang.org/x/sync/...", "k8s.io/api/...")
+	deptest.Allow(t,
+		"github.com/go-kube/kube", "github.com/go-kube/kube/resource", "github.com/go-kube/kube/kubeconfig",
+		"github.com/go-kube/kube/internal/...", "github.com/go-kube/kube/k8s/...",
+		"sigs.k8s.io/yaml/...", "go.yaml.in/yaml/v3/...", "golang.org/x/sync/...", "k8s.io/api/...",
+	)
 }
 
 // cluster has one request, and refuses as many writes as told with a conflict.

@@ -22,7 +22,11 @@ import (
 )
 
 func TestImports(t *testing.T) {
-	deptest.Allow(t, "github.com/go-kube/kube/...", "sigs.k8s.io/yaml/...", "k8s.io/api/...")
+	deptest.Allow(t,
+		"github.com/go-kube/kube", "github.com/go-kube/kube/resource", "github.com/go-kube/kube/kubeconfig",
+		"github.com/go-kube/kube/internal/...", "github.com/go-kube/kube/k8s/...",
+		"sigs.k8s.io/yaml/...", "k8s.io/api/...",
+	)
 }
 
 // cluster is as much of an API server as a drain needs. A pod ends a second after its eviction.

@@ -27,7 +27,11 @@ import (
 )
 
 func TestImports(t *testing.T) {
-	deptest.Allow(t, "github.com/go-kube/kube/...", "sigs.k8s.io/yaml/...", "k8s.io/api/...", "github.com/coder/websocket/...")
+	deptest.Allow(t,
+		"github.com/go-kube/kube", "github.com/go-kube/kube/resource", "github.com/go-kube/kube/kubeconfig",
+		"github.com/go-kube/kube/internal/...", "github.com/go-kube/kube/k8s/...",
+		"sigs.k8s.io/yaml/...", "k8s.io/api/...", "github.com/coder/websocket/...",
+	)
 }
 
 // pipes is a network of pipes: what is left running at the end of a bubble is found there.
