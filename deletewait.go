@@ -37,7 +37,7 @@ func (a API[K]) DeleteAndWait(ctx context.Context, name string, opts *DeleteOpti
 // waitUnnamed waits for an object whose uid the answer to its deletion did not tell: if it exists
 // still it is marked for deletion, and what is not is another one.
 func (a API[K]) waitUnnamed(ctx context.Context, name string) error {
-	meta, err := a.metadata(ctx, name)
+	meta, err := a.endpoint.metadata(ctx, name)
 	if isObjectNotFound(err) || err == nil && meta.DeletionTimestamp == nil {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (a API[K]) waitUnnamed(ctx context.Context, name string) error {
 func (a API[K]) WaitDeleted(ctx context.Context, name string, uid types.UID) error {
 	pause := goneRetry
 	for {
-		gone, err := a.seeGone(ctx, name, uid)
+		gone, err := a.endpoint.seeGone(ctx, name, uid)
 		if gone {
 			return nil
 		}
@@ -80,22 +80,24 @@ func mayPass(err error) bool {
 	return !ok || status.Code >= 500 || status.Code == 429 || IsExpired(err)
 }
 
-func (a API[K]) metadata(ctx context.Context, name string) (*resource.Metadata[K], error) {
-	e := a.endpoint.Metadata()
-	meta := new(resource.Metadata[K])
+// metadata reads the metadata of an object, of whatever kind it is: a type for each would be a
+// part of every program that uses an API of the kind.
+func (e Endpoint) metadata(ctx context.Context, name string) (*resource.Metadata[any], error) {
+	e = e.Metadata()
+	meta := new(resource.Metadata[any])
 	return result(meta, e.get(ctx, name, "", e.self(), nil, meta))
 }
 
 // seeGone looks at the object once, then watches it until it is gone or the watch ends.
-func (a API[K]) seeGone(ctx context.Context, name string, uid types.UID) (bool, error) {
-	meta, err := a.metadata(ctx, name)
+func (e Endpoint) seeGone(ctx context.Context, name string, uid types.UID) (bool, error) {
+	meta, err := e.metadata(ctx, name)
 	if isObjectNotFound(err) || err == nil && meta.UID != uid {
 		return true, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	w, err := a.endpoint.Metadata().OpenWatch(ctx, &WatchOptions{
+	w, err := e.Metadata().OpenWatch(ctx, &WatchOptions{
 		Fields: "metadata.name=" + name, ResourceVersion: meta.ResourceVersion, Timeout: 5 * time.Minute,
 	})
 	if err != nil {
