@@ -2,12 +2,6 @@ package requests_test
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"errors"
 	"slices"
 	"strings"
@@ -16,15 +10,11 @@ import (
 
 	"github.com/go-kube/kube"
 	"github.com/go-kube/kube/k8s/apps"
-	"github.com/go-kube/kube/k8s/authentication"
-	"github.com/go-kube/kube/k8s/certificates"
 	"github.com/go-kube/kube/k8s/core"
 	"github.com/go-kube/kube/k8s/policy"
 	"github.com/go-kube/kube/nodes"
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
-	authenticationv1 "k8s.io/api/authentication/v1"
-	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -159,50 +149,6 @@ func TestResolveReferences(t *testing.T) {
 	must[*corev1.ConfigMap](t)(api.Create(ctx, configMap("owner"), nil))
 	if _, err := api.Resolve(ctx, byOwner); !errors.Is(err, kube.ErrNotFound) {
 		t.Errorf("of an owner whose place another one has: %v", err)
-	}
-}
-
-// TestTokenRequest asks for a token, and the server whose it is.
-func TestTokenRequest(t *testing.T) {
-	w := connect(t)
-	ctx := t.Context()
-	client, ns := w.admin(t), w.NewNamespace(t)
-	accounts := client.Namespaced(core.ServiceAccounts, ns)
-	must[*corev1.ServiceAccount](t)(accounts.Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "robot"}}, nil))
-	hour := int64(3600)
-	granted := must[*authenticationv1.TokenRequest](t)(accounts.Sub(core.ServiceAccountToken).Create(ctx, "robot",
-		&authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &hour}}, nil))
-	review := must[*authenticationv1.TokenReview](t)(client.All(authentication.TokenReviews).Create(ctx,
-		&authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: granted.Status.Token}}, nil))
-	if want := "system:serviceaccount:" + ns + ":robot"; !review.Status.Authenticated || review.Status.User.Username != want {
-		t.Errorf("the token is %s's, %t; want %s's", review.Status.User.Username, review.Status.Authenticated, want)
-	}
-}
-
-func TestApproveCertificates(t *testing.T) {
-	w := connect(t)
-	ctx := t.Context()
-	api := w.admin(t).All(certificates.CertificateSigningRequests)
-	key := must[*ecdsa.PrivateKey](t)(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
-	der := must[[]byte](t)(x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{Subject: pkix.Name{CommonName: "dev"}}, key))
-	for _, verdict := range []certificatesv1.RequestConditionType{certificatesv1.CertificateApproved, certificatesv1.CertificateDenied} {
-		csr := &certificatesv1.CertificateSigningRequest{
-			ObjectMeta: metav1.ObjectMeta{GenerateName: "dev-"},
-			Spec: certificatesv1.CertificateSigningRequestSpec{
-				Request:    pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der}),
-				SignerName: "kubernetes.io/kube-apiserver-client",
-				Usages:     []certificatesv1.KeyUsage{certificatesv1.UsageClientAuth},
-			},
-		}
-		csr = must[*certificatesv1.CertificateSigningRequest](t)(api.Create(ctx, csr, nil))
-		csr.Status.Conditions = append(csr.Status.Conditions, certificatesv1.CertificateSigningRequestCondition{
-			Type: verdict, Status: corev1.ConditionTrue, Reason: "Test",
-		})
-		must[*certificatesv1.CertificateSigningRequest](t)(api.Sub(certificates.CertificateSigningRequestApproval).Replace(ctx, csr.Name, csr, nil))
-		got := must[*certificatesv1.CertificateSigningRequest](t)(api.Get(ctx, csr.Name))
-		if len(got.Status.Conditions) != 1 || got.Status.Conditions[0].Type != verdict {
-			t.Errorf("%s: conditions %v", verdict, got.Status.Conditions)
-		}
 	}
 }
 
