@@ -60,11 +60,11 @@ func objects(b testing.TB, n, size, version int) []*resource.Raw {
 
 // fill gives c a snapshot.
 func fill(c *cache, all []*resource.Raw, version string) {
-	c.take(watcher.RawEvent{Type: watcher.Init})
+	c.take(c.whole, watcher.RawEvent{Type: watcher.Init})
 	for _, raw := range all {
-		c.take(watcher.RawEvent{Type: watcher.InitApply, Object: raw})
+		c.take(c.whole, watcher.RawEvent{Type: watcher.InitApply, Object: raw})
 	}
-	c.take(watcher.RawEvent{Type: watcher.InitDone, ResourceVersion: version})
+	c.take(c.whole, watcher.RawEvent{Type: watcher.InitDone, ResourceVersion: version})
 }
 
 // BenchmarkApply is one MODIFIED event in a store of 10 000 objects.
@@ -88,7 +88,7 @@ func BenchmarkApply(b *testing.B) {
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
 				raw := rounds[1-i/10_000%2][i%10_000]
-				c.take(watcher.RawEvent{Type: watcher.Apply, Object: raw, ResourceVersion: raw.ResourceVersion()})
+				c.take(c.whole, watcher.RawEvent{Type: watcher.Apply, Object: raw, ResourceVersion: raw.ResourceVersion()})
 			}
 		})
 	}

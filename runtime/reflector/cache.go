@@ -25,14 +25,21 @@ type cache struct {
 
 	maxBytes int64        // that are not reported; 0 is no limit
 	reported int64        // size of the last report; of the writer
-	building *snapshot    // the snapshot under way; of the writer
 	packer   *wire.Packer // nil while there are few objects; of the writer
+
+	// namespaces says of which namespaces the store is; nil where one watch is for all of it.
+	// Then whole is its part.
+	namespaces Namespaces
+	whole      *part
+	writing    sync.Mutex // makes one writer of several, where there are; taken before mu
 
 	mu          sync.RWMutex
 	running     bool
-	table       *table
+	known       bool             // which parts there are
+	begun       bool             // ready is closed
+	parts       map[string]*part // by namespace
+	objects     int
 	bytes       int64
-	version     string
 	indexed     []*indexed
 	subscribers map[*subscriber]struct{}
 	waiters     map[*waiter]struct{}
@@ -43,10 +50,12 @@ func newCache(d *resource.Descriptor, engine *watcher.Engine) *cache {
 		engine:      engine,
 		ready:       make(chan struct{}),
 		stopped:     make(chan struct{}),
-		table:       newTable(0),
+		known:       true,
+		whole:       newPart(engine),
 		subscribers: map[*subscriber]struct{}{},
 		waiters:     map[*waiter]struct{}{},
 	}
+	c.parts = map[string]*part{"": c.whole}
 	c.decoder = decoder{descriptor: d, report: c.failed}
 	return c
 }
@@ -86,6 +95,20 @@ func (c *cache) addIndex(x *index) {
 	})
 }
 
+// divide has c be of namespaces.
+func (c *cache) divide(namespaces Namespaces) {
+	c.namespaces, c.whole = namespaces, nil
+	c.parts, c.known = map[string]*part{}, false
+}
+
+// state returns what the watches are doing.
+func (c *cache) state() watcher.State {
+	if c.namespaces != nil {
+		return c.namespaces.state(c)
+	}
+	return c.engine.State()
+}
+
 // isReady reports whether the first snapshot is complete.
 func (c *cache) isReady() bool {
 	select {
@@ -103,7 +126,11 @@ func (c *cache) get(namespace, name string) (content, bool) {
 	}
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	e := c.table.get(keyOf(namespace, name))
+	p := c.part(namespace)
+	if p == nil {
+		return content{}, false
+	}
+	e := p.table.get(keyOf(namespace, name))
 	if e == nil {
 		return content{}, false
 	}
@@ -112,20 +139,18 @@ func (c *cache) get(namespace, name string) (content, bool) {
 
 // missing is the error of reading an object that is not there.
 func (c *cache) missing(namespace, name string) error {
-	cause := ErrAbsent
-	if !c.isReady() {
-		cause = ErrNotReady
-	}
-	return &readError{c.descriptor.GroupResource().String(), namespace, name, cause}
+	return &readError{c.descriptor.GroupResource().String(), namespace, name, c.why(namespace)}
 }
 
 // all returns the objects as they are at this moment.
 func (c *cache) all() []*resource.Raw {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	all := make([]*resource.Raw, 0, c.table.len)
-	for e := range c.table.all() {
-		all = append(all, e.raw)
+	all := make([]*resource.Raw, 0, c.objects)
+	for _, p := range c.parts {
+		for e := range p.table.all() {
+			all = append(all, e.raw)
+		}
 	}
 	return all
 }
@@ -156,7 +181,7 @@ func (c *cache) lookup(x *indexed, value string) []*resource.Raw {
 func (c *cache) stats() Stats {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	s := Stats{Objects: c.table.len, Bytes: c.bytes, ResourceVersion: c.version, Subscribers: len(c.subscribers)}
+	s := Stats{Objects: c.objects, Bytes: c.bytes, ResourceVersion: c.lowest(), Subscribers: len(c.subscribers)}
 	for sub := range c.subscribers {
 		s.Pending = max(s.Pending, sub.len())
 	}

@@ -71,7 +71,9 @@ func (c *cache) subscribe() *subscriber {
 	s := newSubscriber()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s.start(c.table)
+	if c.begun {
+		s.start(c)
+	}
 	c.subscribers[s] = struct{}{}
 	return s
 }

@@ -11,6 +11,9 @@ var (
 	// ErrNotReady is the error of Get before the store has its first snapshot. It is not
 	// ErrAbsent: that an object is not there yet does not mean that it does not exist.
 	ErrNotReady = errors.New("the store has no snapshot yet")
+	// ErrOutside is the error of Get for an object of a namespace that the store is not of. It
+	// matches ErrAbsent too.
+	ErrOutside = fmt.Errorf("%w, which does not keep its namespace", ErrAbsent)
 	// ErrStopped is the error of waiting for a store whose reflector has ended.
 	ErrStopped = errors.New("the reflector has ended")
 )

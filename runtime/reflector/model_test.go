@@ -69,22 +69,22 @@ func (m *model) relist() {
 	for range m.random.IntN(20) {
 		m.step()
 	}
-	m.cache.take(watcher.RawEvent{Type: watcher.Init})
+	m.cache.take(m.cache.whole, watcher.RawEvent{Type: watcher.Init})
 	for _, raw := range m.objects {
-		m.cache.take(watcher.RawEvent{Type: watcher.InitApply, Object: raw})
+		m.cache.take(m.cache.whole, watcher.RawEvent{Type: watcher.InitApply, Object: raw})
 	}
 	for range m.random.IntN(20) {
 		event := m.step()
 		if event.Type == watcher.Apply {
 			event.Type = watcher.InitApply
 		}
-		m.cache.take(event)
+		m.cache.take(m.cache.whole, event)
 	}
 	if m.random.IntN(4) == 0 {
 		m.relist() // it breaks, and starts over
 		return
 	}
-	m.cache.take(watcher.RawEvent{Type: watcher.InitDone, ResourceVersion: strconv.Itoa(m.version)})
+	m.cache.take(m.cache.whole, watcher.RawEvent{Type: watcher.InitDone, ResourceVersion: strconv.Itoa(m.version)})
 }
 
 // state is what the model says.
@@ -135,7 +135,7 @@ func TestModel(t *testing.T) {
 		case i%1000 == 1:
 			loops = append(loops, &loop{m.cache.subscribe(), map[string]string{}})
 		default:
-			m.cache.take(m.step())
+			m.cache.take(m.cache.whole, m.step())
 		}
 		for j, l := range loops {
 			// Of each of the 40 names two deletions, what there is now and what there was at the

@@ -17,6 +17,13 @@ type Options struct {
 	// Watch says what is watched, and how. Its OnError is also called with a [*DecodeError] for
 	// each version of an object that does not decode, where that is noticed.
 	Watch watcher.Options
+	// Namespaces has the store be of the objects in these namespaces, each of which is watched on its own:
+	// that needs no more rights than a Role in each of them gives. The API has to be that of all
+	// namespaces, client.All. nil is all that the API spans. A namespace joins the store when its
+	// objects are listed: until then Get is [ErrNotReady] for them, and the store as a whole is ready when all
+	// of its first namespaces are. When a namespace leaves the set, its objects leave the
+	// store, and Changes yields them as deleted.
+	Namespaces Namespaces
 	// Decoded keeps every object decoded, beside its bytes. Get then returns the same pointer to
 	// all callers, who must not change the object. It is for small sets that are read all
 	// the time; otherwise decoding on demand is cheaper than the memory.
@@ -63,6 +70,9 @@ func ForEndpoint[K any](endpoint kube.Endpoint, opts *Options) *Reflector[K] {
 	if c.log == nil {
 		c.log = endpoint.Client().Logger()
 	}
+	if o.Namespaces != nil {
+		c.divide(o.Namespaces)
+	}
 	c.decode = func(raw *resource.Raw) (any, error) { return resource.AsLazy[K](raw).Decode() }
 	s.own = c
 	s.cache.Store(c)
@@ -94,4 +104,5 @@ func (r *Reflector[K]) Store() Store[K] { return Store[K]{r.from} }
 
 // State returns what the watch under the reflector is doing, for readiness probes. It is safe
 // for concurrent use.
-func (r *Reflector[K]) State() watcher.State { return r.from.now().engine.State() }
+// For a store of several namespaces it is the state of the watch that is worst off.
+func (r *Reflector[K]) State() watcher.State { return r.from.now().state() }

@@ -15,11 +15,12 @@ type joints struct {
 
 // jointKey is what reflectors have to have in common to share a cache.
 type jointKey struct {
-	watch    watcher.Key
-	maxBytes int64
+	watch      watcher.Key
+	maxBytes   int64
+	namespaces Namespaces
 }
 
-func (c *cache) jointKey() jointKey { return jointKey{c.engine.Key(), c.maxBytes} }
+func (c *cache) jointKey() jointKey { return jointKey{c.engine.Key(), c.maxBytes, c.namespaces} }
 
 // joint is a cache that reflectors run together. It is the own cache of the first of them.
 type joint struct {

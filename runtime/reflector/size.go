@@ -27,7 +27,10 @@ func (c *cache) err() error {
 	if c.maxBytes < 0 {
 		return fmt.Errorf("reflector: Options.MaxBytes is %d; it has to be 0 (no limit) or more", c.maxBytes)
 	}
-	return c.engine.Err()
+	if err := c.engine.Err(); err != nil || c.namespaces == nil {
+		return err
+	}
+	return c.namespaces.err(c)
 }
 
 // watchSize reports a store that grows too large by raw, which is about to be held. It is called by
@@ -36,11 +39,12 @@ func (c *cache) watchSize(raw *resource.Raw) {
 	if c.maxBytes == 0 {
 		return
 	}
-	size, objects := c.bytes+int64(raw.Size()), c.table.len
-	if b := c.building; b != nil {
-		b.bytes += int64(raw.Size())
-		size = c.bytes + b.bytes
-		objects += len(b.added)
+	size, objects := c.bytes+int64(raw.Size()), c.objects
+	for _, p := range c.parts {
+		if b := p.building; b != nil {
+			size += b.bytes
+			objects += len(b.added)
+		}
 	}
 	if size <= c.maxBytes || size < 2*c.reported {
 		return

@@ -2,11 +2,12 @@ package reflector
 
 import "github.com/go-kube/kube/resource"
 
-// snapshot is the state of the server while it is read. Readers do not see it before it is
+// snapshot is the state of a part on the server while it is read. Readers do not see it before it is
 // complete. Objects that did not change keep their entries and bytes, so that reading
 // everything anew takes little more memory than the store itself.
 type snapshot struct {
 	cache   *cache
+	part    *part
 	table   *table
 	kept    int                // how many entries of table the store has
 	added   []*entry           // that the store does not have; some may be gone from table again
@@ -14,8 +15,8 @@ type snapshot struct {
 	bytes   int64              // of what was read and the store does not have yet
 }
 
-func newSnapshot(c *cache) *snapshot {
-	return &snapshot{cache: c, table: newTable(c.table.len), changed: map[*entry]content{}}
+func newSnapshot(c *cache, p *part) *snapshot {
+	return &snapshot{cache: c, part: p, table: newTable(p.table.len), changed: map[*entry]content{}}
 }
 
 // apply adds a version of an object. The same object can come again.
@@ -25,10 +26,10 @@ func (s *snapshot) apply(raw *resource.Raw) {
 		return
 	}
 	k := keyOf(raw.Namespace(), raw.Name())
-	known := c.table.get(k)
+	known := s.part.table.get(k)
 	switch {
 	case known == nil || known.raw.UID() != raw.UID():
-		e := &entry{c.hold(raw, s.table.len)}
+		e := &entry{s.hold(raw)}
 		s.added = append(s.added, e)
 		if s.table.put(k, e) == known && known != nil {
 			s.drop(known)
@@ -37,17 +38,24 @@ func (s *snapshot) apply(raw *resource.Raw) {
 	case c.same(known.content, raw):
 		delete(s.changed, known)
 	default:
-		s.changed[known] = c.hold(raw, s.table.len)
+		s.changed[known] = s.hold(raw)
 	}
 	if s.table.put(k, known) != known {
 		s.kept++
 	}
 }
 
+// hold makes of raw what will be stored.
+func (s *snapshot) hold(raw *resource.Raw) content {
+	now := s.cache.hold(raw, s.cache.objects+len(s.added))
+	s.bytes += int64(now.raw.Size())
+	return now
+}
+
 // remove takes an object out again.
 func (s *snapshot) remove(raw *resource.Raw) {
 	k := keyOf(raw.Namespace(), raw.Name())
-	if e := s.table.remove(k); e != nil && e == s.cache.table.get(k) {
+	if e := s.table.remove(k); e != nil && e == s.part.table.get(k) {
 		s.drop(e)
 	}
 }
@@ -61,12 +69,15 @@ func (s *snapshot) drop(known *entry) {
 // swapIn makes the snapshot the state of the store, and tells subscribers and indexes the
 // difference.
 func (s *snapshot) swapIn(version string) {
-	c := s.cache
+	c, p := s.cache, s.part
 	vanished := s.vanished()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	first := !c.isReady()
-	c.table = s.table
+	n := isChanged
+	if !p.synced {
+		n = isInitial
+	}
+	p.table = s.table
 	for _, e := range vanished {
 		c.dropped(e, e.content)
 	}
@@ -74,29 +85,23 @@ func (s *snapshot) swapIn(version string) {
 		c.replace(e, now)
 	}
 	for _, e := range s.added {
-		if c.table.get(e.key()) != e {
+		if p.table.get(e.key()) != e {
 			continue
 		}
 		c.added(e)
-		if !first {
-			c.tell(e)
-		}
+		c.tell(e, n)
 	}
-	if first {
-		for sub := range c.subscribers {
-			sub.start(c.table)
-		}
-		close(c.ready)
-	}
-	c.advance(version)
+	p.synced = true
+	c.settle()
+	c.advance(p, version)
 }
 
 // vanished returns what the store has and the snapshot does not.
 func (s *snapshot) vanished() (gone []*entry) {
-	if s.kept == s.cache.table.len {
+	if s.kept == s.part.table.len {
 		return nil
 	}
-	for e := range s.cache.table.all() {
+	for e := range s.part.table.all() {
 		if s.table.get(e.key()) != e {
 			gone = append(gone, e)
 		}

@@ -88,13 +88,10 @@ func (s *source) waitReady(ctx context.Context) error {
 	return c.waitReady(ctx)
 }
 
-func (s *source) waitVersion(ctx context.Context, version string) error {
-	if err := checkVersion(version); err != nil {
-		return err
-	}
+func (s *source) waitVersion(ctx context.Context, namespace, version string) error {
 	c, ctx, stop := s.found(ctx)
 	defer stop()
-	return c.waitVersion(ctx, version)
+	return c.waitVersion(ctx, namespace, version)
 }
 
 func (s *source) changes(ctx context.Context) iter.Seq2[*resource.Raw, news] {

@@ -69,9 +69,34 @@ func (s Store[K]) WaitReady(ctx context.Context) error { return s.from.waitReady
 // read or written, or something later: then what the caller knows is in the store.
 // It fails when ctx or the reflector ends first (see [Store.WaitReady]), and for a version
 // that is no number. Versions of one kind are ordered numbers (KEP-5504).
+//
+// A store of several namespaces has to see it in each of them, and in one where nothing
+// happens that takes up to a minute: [Store.WaitForIn] does not.
 func (s Store[K]) WaitFor(ctx context.Context, resourceVersion string) error {
-	return s.from.waitVersion(ctx, resourceVersion)
+	if err := checkVersion(resourceVersion); err != nil {
+		return err
+	}
+	return s.from.waitVersion(ctx, everywhere, resourceVersion)
 }
+
+// WaitForIn is [Store.WaitFor] for the objects of one namespace. A namespace that the store does not
+// keep is waited for as well.
+func (s Store[K]) WaitForIn(ctx context.Context, namespace, resourceVersion string) error {
+	if err := checkVersion(resourceVersion); err != nil {
+		return err
+	}
+	return s.from.waitVersion(ctx, namespace, resourceVersion)
+}
+
+// WaitReadyIn waits until the store has all objects of a namespace: one that joins a store of
+// several namespaces while that runs, or is to join it. Its errors are those of [Store.WaitReady].
+func (s Store[K]) WaitReadyIn(ctx context.Context, namespace string) error {
+	return s.from.waitVersion(ctx, namespace, "")
+}
+
+// ReadyIn reports whether the store has all objects of a namespace. It is false for one that the store does
+// not keep.
+func (s Store[K]) ReadyIn(namespace string) bool { return s.from.now().readyIn(namespace) }
 
 // Stats is what a store holds.
 type Stats struct {

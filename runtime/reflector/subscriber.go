@@ -58,23 +58,26 @@ func (s *subscriber) len() int {
 	return len(s.replay) + len(s.pending)
 }
 
-// start has s told of what is in t. The caller holds cache.mu.
-func (s *subscriber) start(t *table) {
+// start has s told of what is in c. The caller holds its mu.
+func (s *subscriber) start(c *cache) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.replay = make([]*entry, 0, t.len)
-	for e := range t.all() {
-		s.replay = append(s.replay, e)
+	s.replay = make([]*entry, 0, c.objects)
+	for _, p := range c.parts {
+		for e := range p.table.all() {
+			s.replay = append(s.replay, e)
+		}
 	}
 	s.signal()
 }
 
-// applied takes in that e was added or has another version. The caller holds cache.mu.
-func (s *subscriber) applied(e *entry) {
+// applied takes in that e was added or has another version, or that it is there (isInitial). The
+// caller holds cache.mu.
+func (s *subscriber) applied(e *entry, n news) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, known := s.pending[e]; !known {
-		s.push(e, isChanged)
+		s.push(e, n)
 	}
 }
 

@@ -7,16 +7,37 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 )
 
-// waiter waits until a cache has reached a version.
+// everywhere stands for all namespaces that a store is of.
+const everywhere = ""
+
+// waiter waits until a cache has reached a version, everywhere or in one namespace.
 type waiter struct {
-	version string
-	done    chan struct{}
+	namespace string
+	version   string // empty is any, that of the first snapshot included
+	done      chan struct{}
 }
 
-// reached reports whether version is the one waited for or later. A version that cannot be
+// reached reports whether there is nothing more for w to wait for. The caller holds mu.
+func (c *cache) reached(w *waiter) bool {
+	if w.namespace != everywhere {
+		p := c.partOf(w.namespace)
+		return p != nil && w.passed(p)
+	}
+	for _, p := range c.parts {
+		if !w.passed(p) {
+			return false
+		}
+	}
+	return c.known
+}
+
+// passed reports whether p has the version waited for or a later one. A version that cannot be
 // compared is never reached.
-func (w *waiter) reached(version string) bool {
-	order, err := resourceversion.CompareResourceVersion(version, w.version)
+func (w *waiter) passed(p *part) bool {
+	if w.version == "" {
+		return p.synced
+	}
+	order, err := resourceversion.CompareResourceVersion(p.version, w.version)
 	return err == nil && order >= 0
 }
 
@@ -38,9 +59,9 @@ func (c *cache) waitReady(ctx context.Context) error {
 	}
 }
 
-// waitVersion waits until the cache has reached version.
-func (c *cache) waitVersion(ctx context.Context, version string) error {
-	w := c.await(version)
+// waitVersion waits until the cache has reached version in a namespace.
+func (c *cache) waitVersion(ctx context.Context, namespace, version string) error {
+	w := c.await(namespace, version)
 	if w == nil {
 		return nil
 	}
@@ -49,9 +70,9 @@ func (c *cache) waitVersion(ctx context.Context, version string) error {
 	case <-w.done:
 		return nil
 	case <-ctx.Done():
-		return c.gaveUp(c.behind(version), context.Cause(ctx))
+		return c.gaveUp(c.behind(w), context.Cause(ctx))
 	case <-c.stopped:
-		return c.gaveUp(c.behind(version), ErrStopped)
+		return c.gaveUp(c.behind(w), ErrStopped)
 	}
 }
 
@@ -64,11 +85,11 @@ func checkVersion(version string) error {
 }
 
 // await returns a waiter for version, or nil when it is reached already.
-func (c *cache) await(version string) *waiter {
-	w := &waiter{version, make(chan struct{})}
+func (c *cache) await(namespace, version string) *waiter {
+	w := &waiter{namespace, version, make(chan struct{})}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if w.reached(c.version) {
+	if c.reached(w) {
 		return nil
 	}
 	c.waiters[w] = struct{}{}
@@ -81,15 +102,31 @@ func (c *cache) forget(w *waiter) {
 	delete(c.waiters, w)
 }
 
-func (c *cache) behind(version string) string {
-	return fmt.Sprintf("is at resource version %q and has not reached %s", c.stats().ResourceVersion, version)
+func (c *cache) behind(w *waiter) string {
+	where, version := "", ""
+	c.mu.RLock()
+	if w.namespace == everywhere {
+		version = c.lowest()
+	} else {
+		where = " in namespace " + w.namespace
+		if p := c.partOf(w.namespace); p != nil {
+			version = p.version
+		} else {
+			where += ", which it does not keep,"
+		}
+	}
+	c.mu.RUnlock()
+	if w.version == "" {
+		return "has no snapshot" + where
+	}
+	return fmt.Sprintf("is at resource version %q%s and has not reached %s", version, where, w.version)
 }
 
 // gaveUp is the error of waiting in vain. What the watcher is struggling with belongs to it:
 // it usually is the reason.
 func (c *cache) gaveUp(what string, cause error) error {
 	kind := c.descriptor.GroupResource()
-	if last := c.engine.State().LastError; last != nil {
+	if last := c.state().LastError; last != nil {
 		return fmt.Errorf("reflector: the store of %s %s: %w; last failure: %w", kind, what, cause, last)
 	}
 	return fmt.Errorf("reflector: the store of %s %s: %w", kind, what, cause)

@@ -23,8 +23,12 @@ func (c *cache) run(ctx context.Context) error {
 }
 
 func (c *cache) fill(ctx context.Context) {
+	if c.namespaces != nil {
+		c.namespaces.fill(ctx, c)
+		return
+	}
 	for event := range c.engine.Events(ctx) {
-		c.take(event)
+		c.take(c.whole, event)
 	}
 }
 
@@ -39,47 +43,49 @@ func (c *cache) start() error {
 }
 
 func (c *cache) stop() {
-	c.building = nil
+	for _, p := range c.parts {
+		p.building = nil
+	}
 	close(c.stopped)
 }
 
-// take brings an event into the cache.
-func (c *cache) take(event watcher.RawEvent) {
+// take brings an event of a part into the cache.
+func (c *cache) take(p *part, event watcher.RawEvent) {
 	switch event.Type {
 	case watcher.Init:
-		c.building = newSnapshot(c)
+		p.building = newSnapshot(c, p)
 	case watcher.InitApply:
-		c.building.apply(event.Object)
+		p.building.apply(event.Object)
 	case watcher.InitDone:
-		c.building.swapIn(event.ResourceVersion)
-		c.building = nil
+		p.building.swapIn(event.ResourceVersion)
+		p.building = nil
 	case watcher.Apply:
-		c.apply(event.Object, event.ResourceVersion)
+		c.apply(p, event.Object, event.ResourceVersion)
 	case watcher.Delete:
-		if c.building != nil {
-			c.building.remove(event.Object)
+		if p.building != nil {
+			p.building.remove(event.Object)
 			return
 		}
-		c.remove(event.Object, event.ResourceVersion)
+		c.remove(p, event.Object, event.ResourceVersion)
 	case watcher.Bookmark:
 		c.mu.Lock()
-		c.advance(event.ResourceVersion)
+		c.advance(p, event.ResourceVersion)
 		c.mu.Unlock()
 	}
 }
 
 // apply stores a version of an object.
-func (c *cache) apply(raw *resource.Raw, version string) {
+func (c *cache) apply(p *part, raw *resource.Raw, version string) {
 	if !c.named(raw) {
 		return
 	}
 	k := keyOf(raw.Namespace(), raw.Name())
-	e := c.table.get(k)
+	e := p.table.get(k)
 	known := e != nil && e.raw.UID() == raw.UID()
 	var now content
 	unchanged := known && c.same(e.content, raw)
 	if !unchanged {
-		now = c.hold(raw, c.table.len)
+		now = c.hold(raw, c.objects)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -92,11 +98,11 @@ func (c *cache) apply(raw *resource.Raw, version string) {
 			c.dropped(e, e.content) // its deletion was missed
 		}
 		e = &entry{now}
-		c.table.put(k, e)
+		p.table.put(k, e)
 		c.added(e)
-		c.tell(e)
+		c.tell(e, isChanged)
 	}
-	c.advance(version)
+	c.advance(p, version)
 }
 
 // worthPacking is how many objects a store has when it begins to pack them: what the packer
@@ -117,17 +123,17 @@ func (c *cache) hold(raw *resource.Raw, among int) content {
 }
 
 // remove takes an object out.
-func (c *cache) remove(raw *resource.Raw, version string) {
+func (c *cache) remove(p *part, raw *resource.Raw, version string) {
 	last := c.last(raw)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e := c.table.remove(keyOf(raw.Namespace(), raw.Name())); e != nil {
+	if e := p.table.remove(keyOf(raw.Namespace(), raw.Name())); e != nil {
 		if e.raw.UID() != raw.UID() {
 			last = e.content
 		}
 		c.dropped(e, last)
 	}
-	c.advance(version)
+	c.advance(p, version)
 }
 
 // named reports whether raw can be stored at all: one whose name could not be read is only
@@ -146,18 +152,23 @@ func (c *cache) named(raw *resource.Raw) bool {
 
 // The methods below change what readers see. The caller holds mu for writing.
 
-// added brings bytes and indexes up to a new entry in the table.
+// added brings counts and indexes up to a new entry in a table.
 func (c *cache) added(e *entry) {
+	c.objects++
 	c.bytes += int64(e.raw.Size())
 	for _, x := range c.indexed {
 		x.update(content{}, e.content, nil, e)
 	}
 }
 
-// tell tells subscribers that e is new or has another version.
-func (c *cache) tell(e *entry) {
+// tell tells subscribers that e is new or has another version, or that it was there (isInitial).
+// Before the store is ready they are told nothing: that comes all at once.
+func (c *cache) tell(e *entry, n news) {
+	if !c.begun {
+		return
+	}
 	for s := range c.subscribers {
-		s.applied(e)
+		s.applied(e, n)
 	}
 }
 
@@ -168,30 +179,52 @@ func (c *cache) replace(e *entry, now content) {
 		x.update(e.content, now, e, e)
 	}
 	e.content = now
-	c.tell(e)
+	c.tell(e, isChanged)
 }
 
-// dropped brings bytes, indexes and subscribers up to an entry that left the table, and leaves
+// dropped brings counts, indexes and subscribers up to an entry that left a table, and leaves
 // it with its last state.
 func (c *cache) dropped(e *entry, last content) {
+	c.objects--
 	c.bytes -= int64(e.raw.Size())
 	for _, x := range c.indexed {
 		x.update(e.content, content{}, e, nil)
 	}
 	e.content = last
+	if !c.begun {
+		return
+	}
 	for s := range c.subscribers {
 		s.deleted(e)
 	}
 }
 
-// advance notes how far the cache has come.
-func (c *cache) advance(version string) {
+// settle has the store be ready once all of its parts are, and tells subscribers of all that
+// there is.
+func (c *cache) settle() {
+	if c.begun || !c.complete() {
+		return
+	}
+	c.begun = true
+	for s := range c.subscribers {
+		s.start(c)
+	}
+	close(c.ready)
+}
+
+// advance notes how far a part has come.
+func (c *cache) advance(p *part, version string) {
 	if version == "" {
 		return
 	}
-	c.version = version
+	p.version = version
+	c.wake()
+}
+
+// wake lets those go on who have waited for what is there now.
+func (c *cache) wake() {
 	for w := range c.waiters {
-		if w.reached(version) {
+		if c.reached(w) {
 			delete(c.waiters, w)
 			close(w.done)
 		}
