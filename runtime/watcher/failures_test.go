@@ -111,8 +111,8 @@ func TestBackoffGrowsAndResets(t *testing.T) {
 
 		srv.Expect(listFirst).List("9", "")
 		srv.Expect(watchFrom("9")).Watch()
-		watch.Error(410, metav1.StatusReasonExpired, "too old")
-		synctest.Wait()
+		watch.Send("ADDED", object("b", "")) // has no version to go on from
+		r.want()
 		afterBackoff(0)
 		r.want("Init", "InitDone @9")
 	})
@@ -190,69 +190,6 @@ func TestForbidden(t *testing.T) {
 		if strings.Count(log, "\n") != 1 || !strings.Contains(log, want) {
 			t.Errorf("got log\n%swant one line with\n%s", log, want)
 		}
-	})
-}
-
-// A kind that is not installed is waited for, in silence.
-func TestWaitForKind(t *testing.T) {
-	for _, list := range []watcher.InitialList{watcher.Auto, watcher.ListWatch, watcher.StreamingList} {
-		t.Run(list.String(), func(t *testing.T) {
-			eachProtocol(t, func(t *testing.T, srv *apitest.Server) {
-				missing := srv.Expect("GET "+path).Always().Status(404, metav1.StatusReasonNotFound, "the server could not find the requested resource", 0)
-				r := start(t, srv, watcher.Options{InitialList: list})
-				time.Sleep(time.Hour)
-				r.want()
-				r.wantState(watcher.WaitingForKind, "")
-				r.wantErrors(1, "could not find the requested resource")
-				if log := r.logged(); strings.Count(log, "\n") != 1 || !strings.Contains(log, "level=INFO") {
-					t.Errorf("got log\n%swant one line at level INFO", log)
-				}
-
-				missing.Times(0)
-				if list == watcher.ListWatch {
-					srv.Expect(listFirst).List("7", "")
-					srv.Expect(watchFrom("7")).Watch()
-				} else {
-					srv.Expect(streamList).Watch().InitialEventsEnd("7")
-				}
-				time.Sleep(20 * time.Second)
-				r.want("Init", "InitDone @7")
-			})
-		})
-	}
-}
-
-// A kind that goes while it is watched is waited for as well.
-func TestKindGoes(t *testing.T) {
-	eachProtocol(t, func(t *testing.T, srv *apitest.Server) {
-		r, watch := synced(t, srv, "7")
-		gone := srv.Expect("GET "+path).Always().Status(404, metav1.StatusReasonNotFound, "no such kind", 0)
-		time.Sleep(10 * time.Second)
-		watch.Close()
-		time.Sleep(time.Minute)
-		r.wantState(watcher.WaitingForKind, "7")
-		gone.Times(0)
-		srv.Expect(listFirst).List("20", "")
-		watch = srv.Expect(watchFrom("20")).Watch()
-		time.Sleep(20 * time.Second)
-		r.want("Init", "InitDone @20")
-
-		// It goes again: the delays between two looks start over.
-		again := srv.Expect("GET "+path).Always().Status(404, metav1.StatusReasonNotFound, "no such kind", 0)
-		time.Sleep(200 * time.Second)
-		if n := again.Served(); n != 0 {
-			t.Fatalf("got %d requests while the watch was open", n)
-		}
-		watch.Close()
-		time.Sleep(8 * time.Second)
-		if n := again.Served(); n < 3 {
-			t.Errorf("got %d requests within 8s of the kind going again, want 3 at least", n)
-		}
-		again.Times(0)
-		srv.Expect(listFirst).List("30", "")
-		srv.Expect(watchFrom("30")).Watch()
-		time.Sleep(20 * time.Second)
-		r.want("Init", "InitDone @30")
 	})
 }
 

@@ -89,11 +89,11 @@ func TestAnyVersionOnlyOnce(t *testing.T) {
 		srv.Expect("GET "+path+"?limit=&resourceVersion=0").List("7", "")
 		watch := srv.Expect(watchFrom("7")).Watch()
 		r := start(t, srv, watcher.Options{InitialList: watcher.ListWatch, AnyVersion: true})
-		watch.Error(410, "Expired", "too old")
+		r.want("Init", "InitDone @7")
 		srv.Expect(listFirst).List("20", "")
 		srv.Expect(watchFrom("20")).Watch()
-		afterBackoff(0)
-		r.want("Init", "InitDone @7", "Init", "InitDone @20")
+		watch.Error(410, "Expired", "too old")
+		r.want("Init", "InitDone @20")
 	})
 }
 
@@ -142,12 +142,13 @@ func TestObject(t *testing.T) {
 
 		// A new snapshot that says the same is no news; one that lacks the object is.
 		for _, present := range []bool{true, false} {
-			watch.Error(410, "Expired", "too old")
+			old := watch
 			watch = srv.Expect("GET " + path + query).Watch()
 			if present {
 				watch.Send("ADDED", object("a", "9"))
 			}
 			watch.InitialEventsEnd("20")
+			old.Error(410, "Expired", "too old")
 			time.Sleep(10 * time.Second)
 			if present {
 				want("absent", "a@8", "a@9")

@@ -56,9 +56,9 @@ func TestRegression03ARefusedVersionIsGivenUp(t *testing.T) {
 		refusals := srv.Expect(watchFrom("7")).Always()
 		refusals.Status(410, metav1.StatusReasonExpired, "too old resource version", 0)
 		time.Sleep(time.Minute)
-		watch.Close()
 		srv.Expect(listFirst).List("20", "")
 		next := srv.Expect(watchFrom("20")).Watch()
+		watch.Close()
 		time.Sleep(time.Minute)
 		r.want("Init", "InitDone @20")
 		if n := refusals.Served(); n != 1 {
@@ -80,9 +80,9 @@ func TestRegression04ExpiredIsToldByItsReason(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				srv := apitest.Start(t, nil)
 				r, watch := synced(t, srv, "7")
-				watch.Error(0, reason, "the version is too old")
 				srv.Expect(listFirst).List("20", "")
 				srv.Expect(watchFrom("20")).Watch()
+				watch.Error(0, reason, "the version is too old")
 				time.Sleep(time.Minute)
 				r.want("Init", "InitDone @20")
 			})

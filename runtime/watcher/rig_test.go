@@ -70,10 +70,16 @@ type rig struct {
 // start runs an engine over the config maps of srv until the test ends.
 func start(t *testing.T, srv *apitest.Server, opts watcher.Options) *rig {
 	t.Helper()
+	return follow(t, srv.Client().Namespaced(core.ConfigMaps, "default").Endpoint(), opts)
+}
+
+// follow runs an engine over endpoint until the test ends.
+func follow(t *testing.T, endpoint kube.Endpoint, opts watcher.Options) *rig {
+	t.Helper()
 	r := &rig{t: t}
 	opts.OnError = r.failed
 	opts.Logger = slog.New(slog.NewTextHandler(writer{r}, &slog.HandlerOptions{ReplaceAttr: withoutTime}))
-	r.engine = watcher.NewEngine(srv.Client().Namespaced(core.ConfigMaps, "default").Endpoint(), &opts)
+	r.engine = watcher.NewEngine(endpoint, &opts)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {

@@ -16,8 +16,6 @@ const (
 	// maxBrokenStreams is how often in a row a streaming list may break before pages, which
 	// can be resumed, are tried for once.
 	maxBrokenStreams = 3
-	// maxKindBackoff bounds the delay between two looks for a kind that is not installed.
-	maxKindBackoff = 10 * time.Second
 )
 
 // run is one loop over the events of an engine: a state machine whose states are methods. Each
@@ -43,6 +41,9 @@ type run struct {
 	refusals      int  // failures in a row to get going from version
 	brokenStreams int  // failures in a row of streaming lists
 	unpaged       bool // the next list is taken in one piece
+	relisted      bool // at once, since the last time of health
+	absences      int  // of the kind, in a row, as discovery has it
+	removed       bool // the kind was; the consumer knows
 }
 
 // state is a state of the machine.
@@ -71,6 +72,7 @@ func (r *run) begin() bool {
 func (r *run) complete(version string) bool {
 	r.version = version
 	r.refusals, r.brokenStreams, r.unpaged = 0, 0, false
+	r.absences, r.removed = 0, false
 	r.synced(version)
 	return r.begin() && r.emit(RawEvent{Type: InitDone, ResourceVersion: version})
 }
@@ -118,7 +120,9 @@ func (r *run) watch() state {
 		return r.follow(c)
 	}
 	switch {
-	case kube.IsExpired(err), isMissingKind(err):
+	case kube.IsExpired(err):
+		return r.expired(err)
+	case isMissingKind(err):
 		return r.retry(err, (*run).snapshot)
 	case speaksAgainstVersion(err):
 		return r.refused(err)
@@ -126,8 +130,34 @@ func (r *run) watch() state {
 	return r.retry(err, (*run).watch)
 }
 
+// expired follows the refusal of a version that is too old. The server is there, whatever the
+// delay has grown to while it was not, and only a list can help: it is made at once. A second
+// time it has to wait, until the watch has been well for a while.
+func (r *run) expired(err error) state {
+	if !r.answered() {
+		return r.retry(err, (*run).snapshot)
+	}
+	delay, _ := kube.RetryAfter(err)
+	return r.pause(err, delay, (*run).snapshot)
+}
+
+// answered has the delays start over when the server answers after an outage; false where it
+// did since the watch was well.
+func (r *run) answered() bool {
+	r.noteHealth()
+	if r.relisted {
+		return false
+	}
+	r.relisted = true
+	r.backoff.reset()
+	return true
+}
+
 // refused counts a watch that did not get going from its version.
 func (r *run) refused(err error) state {
+	if codeOf(err) != 0 {
+		r.answered()
+	}
 	r.refusals++
 	if r.refusals >= maxRefusals {
 		return r.retry(err, (*run).snapshot)
@@ -142,8 +172,10 @@ func (r *run) follow(c *connection) state {
 	switch {
 	case r.over():
 		return nil
-	case errors.Is(err, errNoVersion), kube.IsExpired(err):
+	case errors.Is(err, errNoVersion):
 		return r.retry(err, (*run).snapshot)
+	case kube.IsExpired(err):
+		return r.expired(err)
 	case errors.Is(err, errSilence):
 		return r.silent()
 	case c.refused:
@@ -236,41 +268,36 @@ func (r *run) watchFailed(c *connection, err error) state {
 	return r.refused(err)
 }
 
+// noteHealth has the delays start over after a time of health, which a failure ends.
+func (r *run) noteHealth() {
+	if !r.healthyFrom.IsZero() && time.Since(r.healthyFrom) >= r.opts.BackoffReset {
+		r.backoff.reset()
+		r.relisted = false
+	}
+	r.healthyFrom = time.Time{}
+}
+
 // retry reports a failure, waits, and goes on with next.
 func (r *run) retry(err error, next state) state {
 	if r.over() {
 		return nil
 	}
-	if !r.healthyFrom.IsZero() && time.Since(r.healthyFrom) >= r.opts.BackoffReset {
-		r.backoff.reset()
-	}
-	r.healthyFrom = time.Time{}
+	r.noteHealth()
 	delay := r.backoff.next()
 	if asked, ok := kube.RetryAfter(err); ok {
 		delay = max(delay, asked)
 	}
+	return r.pause(err, delay, next)
+}
+
+// pause reports a failure and goes on with next after delay.
+func (r *run) pause(err error, delay time.Duration, next state) state {
 	r.failed(r.ctx, Retrying, err, delay)
 	r.report(err)
 	if !sleep(r.ctx, delay) {
 		return nil
 	}
 	return next
-}
-
-// waitForKind waits for a kind that the server does not know. That is how a program starts
-// before its CustomResourceDefinition is installed, and no reason for alarm.
-func (r *run) waitForKind(err error) state {
-	if r.over() {
-		return nil
-	}
-	delay := r.kindBackoff.next()
-	if r.failed(r.ctx, WaitingForKind, err, delay) {
-		r.report(err)
-	}
-	if !sleep(r.ctx, delay) {
-		return nil
-	}
-	return (*run).snapshot
 }
 
 func (r *run) report(err error) {

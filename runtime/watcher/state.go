@@ -21,8 +21,9 @@ const (
 	Watching
 	// Retrying is a watcher that waits after a failure, or resumes after it.
 	Retrying
-	// WaitingForKind is a watcher whose kind the server does not know: the
-	// CustomResourceDefinition is not installed yet.
+	// WaitingForKind is a watcher whose kind the server does not know: its
+	// CustomResourceDefinition is not installed yet, or was deleted (then LastError of the
+	// [State] matches [ErrNotServed], as soon as that is certain).
 	WaitingForKind
 )
 

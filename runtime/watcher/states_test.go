@@ -153,10 +153,9 @@ func TestContinueTokenExpires(t *testing.T) {
 		r.want("Init", "InitApply b@2", "InitApply c@3", "InitDone @9")
 
 		// The next snapshot is paged again.
-		watch.Error(410, metav1.StatusReasonExpired, "gone")
 		srv.Expect("GET "+path+"?limit=1&continue=").List("11", "")
 		srv.Expect(watchFrom("11")).Watch()
-		afterBackoff(1)
+		watch.Error(410, metav1.StatusReasonExpired, "gone")
 		r.want("Init", "InitDone @11")
 	})
 }
@@ -308,9 +307,8 @@ func TestStreamingListBreaksOften(t *testing.T) {
 		afterBackoff(2)
 		r.want("Init", "InitDone @7")
 
-		watch.Error(410, metav1.StatusReasonExpired, "too old")
 		srv.Expect(streamList).Watch().InitialEventsEnd("9")
-		afterBackoff(3)
+		watch.Error(410, metav1.StatusReasonExpired, "too old")
 		r.want("Init", "InitDone @9")
 	})
 }
@@ -329,8 +327,7 @@ func TestExpired(t *testing.T) {
 		t.Run(name+" as event", func(t *testing.T) {
 			eachProtocol(t, func(t *testing.T, srv *apitest.Server) {
 				r, watch := synced(t, srv, "7")
-				watch.Error(status.code, status.reason, "too old")
-				wantRelist(t, srv, r, 1)
+				wantRelist(t, srv, r, func() { watch.Error(status.code, status.reason, "too old") })
 			})
 		})
 		t.Run(name+" as answer", func(t *testing.T) {
@@ -338,30 +335,83 @@ func TestExpired(t *testing.T) {
 				r, watch := synced(t, srv, "7")
 				srv.Expect(watchFrom("7")).Status(status.code, status.reason, "too old", 0)
 				time.Sleep(290 * time.Second)
-				watch.Close()
-				synctest.Wait()
-				wantRelist(t, srv, r, 1)
+				wantRelist(t, srv, r, watch.Close)
 			})
 		})
 	}
 	t.Run("reason alone as event", func(t *testing.T) {
 		eachProtocol(t, func(t *testing.T, srv *apitest.Server) {
 			r, watch := synced(t, srv, "7")
-			watch.Error(0, metav1.StatusReasonExpired, "too old")
-			wantRelist(t, srv, r, 1)
+			wantRelist(t, srv, r, func() { watch.Error(0, metav1.StatusReasonExpired, "too old") })
 		})
 	})
 }
 
-// wantRelist checks that a new snapshot is taken after n failures.
-func wantRelist(t *testing.T, srv *apitest.Server, r *rig, n int) {
+// wantRelist checks that refuse leads to a new snapshot, at once.
+func wantRelist(t *testing.T, srv *apitest.Server, r *rig, refuse func()) {
 	t.Helper()
 	srv.Expect(listFirst).List("20", "", object("b", "12"))
 	srv.Expect(watchFrom("20")).Watch()
-	r.want()
-	r.wantErrors(n, "")
-	afterBackoff(n - 1)
+	refuse()
 	r.want("Init", "InitApply b@12", "InitDone @20")
+	r.wantErrors(1, "too old")
+}
+
+// After an outage, in which the delays have grown, a version that is too old is replaced at once.
+// If that comes again before the watch was well for a while, it waits.
+func TestExpiredAfterAnOutage(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, srv *apitest.Server) {
+		r, _ := synced(t, srv, "7")
+		srv.Network().Refuse(true)
+		srv.Network().Cut()
+		time.Sleep(10 * time.Minute)
+		refused := srv.Expect(watchFrom("7")).Status(410, metav1.StatusReasonExpired, "too old", 0)
+		srv.Expect(listFirst).List("20", "", object("b", "12"))
+		again := srv.Expect(watchFrom("20")).Watch()
+		srv.Network().Refuse(false)
+		for began := time.Now(); refused.Served() == 0; time.Sleep(time.Millisecond) {
+			if time.Since(began) > time.Minute+time.Second {
+				t.Fatal("the watch was not tried for a minute")
+			}
+		}
+		r.want("Init", "InitApply b@12", "InitDone @20") // in the same millisecond
+
+		srv.Expect(listFirst).List("30", "")
+		last := srv.Expect(watchFrom("30")).Watch()
+		again.Error(410, metav1.StatusReasonExpired, "too old")
+		r.want()
+		afterBackoff(0) // the outage is over, and its delays with it
+		r.want("Init", "InitDone @30")
+
+		time.Sleep(121 * time.Second)
+		srv.Expect(listFirst).List("40", "")
+		srv.Expect(watchFrom("40")).Watch()
+		last.Error(410, metav1.StatusReasonExpired, "too old")
+		r.want("Init", "InitDone @40")
+	})
+}
+
+// A version from the future, as that of a server whose storage was restored, is not kept for
+// three of the delays that an outage leads to.
+func TestRefusedAfterAnOutage(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, srv *apitest.Server) {
+		r, _ := synced(t, srv, "7")
+		time.Sleep(10 * time.Second)
+		srv.Network().Refuse(true)
+		srv.Network().Cut()
+		time.Sleep(10 * time.Minute)
+		refused := srv.Expect(watchFrom("7")).Times(3).Status(504, metav1.StatusReasonTimeout, "Too large resource version", 0)
+		srv.Expect(listFirst).List("5", "")
+		srv.Expect(watchFrom("5")).Watch()
+		srv.Network().Refuse(false)
+		for refused.Served() == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		afterBackoff(0)
+		afterBackoff(1)
+		afterBackoff(2)
+		r.want("Init", "InitDone @5")
+	})
 }
 
 // An ERROR event that is not about the version: the same version is tried again.
@@ -566,7 +616,12 @@ func TestEventWithoutVersion(t *testing.T) {
 			eachProtocol(t, func(t *testing.T, srv *apitest.Server) {
 				r, watch := synced(t, srv, "7")
 				watch.Send(typ, object("b", ""))
-				wantRelist(t, srv, r, 1)
+				r.want()
+				r.wantErrors(1, "no resource version")
+				srv.Expect(listFirst).List("20", "", object("b", "12"))
+				srv.Expect(watchFrom("20")).Watch()
+				afterBackoff(0)
+				r.want("Init", "InitApply b@12", "InitDone @20")
 			})
 		})
 	}
