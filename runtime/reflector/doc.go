@@ -57,6 +57,14 @@
 // deletions included. While the server is away, the store shows what was known last;
 // [Reflector.State] says so.
 //
+// # Several namespaces
+//
+// With [Options.Namespaces] a store has the objects of some namespaces, each watched on its own: a
+// [NamespaceSet], which the program can change at any time, or a [NamespaceSelector], which goes by
+// the labels of the namespaces. What joins is listed before [Store.ReadyIn] says that it is there;
+// what leaves is deleted as far as readers can see. [Store.Get] tells an object that does not
+// exist ([ErrAbsent]) from one in a namespace that the store does not keep ([ErrOutside]).
+//
 // The store follows the server with a delay. [Store.WaitFor] waits until it has seen a
 // resource version that the caller knows, such as that of its last write.
 package reflector

@@ -108,3 +108,46 @@ func ExampleReflector_Modify() {
 	// Output:
 	// 2 pods
 }
+
+// secrets is an API server with a secret in each namespace.
+func secrets() *httptest.Server {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /api/v1/namespaces/{namespace}/secrets", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"type":"ADDED","object":{"metadata":{"name":"token","namespace":%q,"uid":"a","resourceVersion":"1"}}}`+"\n", r.PathValue("namespace"))
+		fmt.Fprintln(w, `{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"2","annotations":{"k8s.io/initial-events-end":"true"}}}}`)
+		http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	})
+	return httptest.NewServer(mux)
+}
+
+// A store of some namespaces, which change while it runs.
+func ExampleNamespaceSet() {
+	server := secrets()
+	defer server.Close()
+	client, err := kube.NewClient(&kube.Config{Server: server.URL})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+
+	tenants := reflector.NewNamespaceSet("red", "blue")
+	r := reflector.New(client.All(core.Secrets), &reflector.Options{Namespaces: tenants})
+	go r.Run(ctx)
+	store := r.Store()
+	fmt.Println(store.WaitReady(ctx), store.Len())
+
+	if err := tenants.Set("blue", "green"); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(store.WaitReadyIn(ctx, "green"), store.Len())
+	_, err = store.Get(resource.Ref[corev1.Secret]{Namespace: "red", Name: "token"})
+	fmt.Println(err)
+	// Output:
+	// <nil> 2
+	// <nil> 2
+	// secrets red/token: not in the store, which does not keep its namespace
+}

@@ -22,7 +22,8 @@ type Options struct {
 	// namespaces, client.All. nil is all that the API spans. A namespace joins the store when its
 	// objects are listed: until then Get is [ErrNotReady] for them, and the store as a whole is ready when all
 	// of its first namespaces are. When a namespace leaves the set, its objects leave the
-	// store, and Changes yields them as deleted.
+	// store, and Changes yields them as deleted. OnError of Watch is called for each watch, and so
+	// by several goroutines at once.
 	Namespaces Namespaces
 	// Decoded keeps every object decoded, beside its bytes. Get then returns the same pointer to
 	// all callers, who must not change the object. It is for small sets that are read all
