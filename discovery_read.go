@@ -60,13 +60,13 @@ type aggregatedResource struct {
 
 // discoverGroups reads the groups below /api or /apis.
 func (c *Client) discoverGroups(ctx context.Context, path string) ([]*ServedGroup, error) {
-	body, contentType, err := c.read(ctx, path, "", acceptAggregated)
+	body, header, err := c.document(ctx, path, acceptAggregated)
 	if err != nil {
 		return nil, err
 	}
 	// A server that does not know the aggregated form sends the plain one, which would read as an
 	// empty list.
-	if _, params, err := mime.ParseMediaType(contentType); err == nil && params["as"] == aggregatedAs {
+	if _, params, err := mime.ParseMediaType(header.Get("Content-Type")); err == nil && params["as"] == aggregatedAs {
 		return aggregatedGroups(body)
 	}
 	groups, err := plainGroups(path, body)
@@ -192,7 +192,7 @@ func (c *Client) readVersion(ctx context.Context, gv schema.GroupVersion) Served
 		path = "/api/" + gv.Version
 	}
 	v := ServedVersion{Name: gv.Version}
-	body, _, err := c.read(ctx, path, "", mediaJSON)
+	body, _, err := c.document(ctx, path, mediaJSON)
 	var list metav1.APIResourceList
 	if err == nil {
 		err = codec.DecodeJSON(body, &list)
@@ -234,7 +234,7 @@ func (c *Client) DiscoverKind(ctx context.Context, want schema.GroupVersionKind)
 
 // ServerVersion asks which version of Kubernetes the server is.
 func (c *Client) ServerVersion(ctx context.Context) (*version.Info, error) {
-	body, _, err := c.read(ctx, "/version", "", mediaJSON)
+	body, _, err := c.document(ctx, "/version", mediaJSON)
 	if err != nil {
 		return nil, err
 	}
@@ -250,7 +250,7 @@ func (c *Client) ServerVersion(ctx context.Context) (*version.Info, error) {
 // does.
 // See https://kubernetes.io/docs/concepts/overview/kubernetes-api/#openapi-v3
 func (c *Client) OpenAPIPaths(ctx context.Context) (map[string]string, error) {
-	body, _, err := c.read(ctx, "/openapi/v3", "", mediaJSON)
+	body, _, err := c.document(ctx, "/openapi/v3", mediaJSON)
 	if err != nil {
 		return nil, err
 	}
@@ -284,38 +284,11 @@ func (c *Client) OpenAPI(ctx context.Context, apiVersion string) (jsontext.Value
 	if !ok {
 		return nil, fmt.Errorf("kube: the server has no OpenAPI document of %q: %w", apiVersion, ErrNotFound)
 	}
-	u, err := url.Parse(at)
-	if err != nil {
-		return nil, fmt.Errorf("kube: the address %q of the OpenAPI document of %q: %w", at, apiVersion, err)
-	}
-	body, _, err := c.read(ctx, u.Path, u.RawQuery, mediaJSON)
-	return body, err
+	return c.Send(ctx, Request{Path: at})
 }
 
-// read gets what is at path, which is no object. It is bounded as unary requests are.
-func (c *Client) read(ctx context.Context, path, query, accept string) (body []byte, contentType string, err error) {
-	if _, bounded := ctx.Deadline(); !bounded && c.timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, c.timeout, fmt.Errorf("no answer within %s (Config.Timeout)", c.timeout))
-		defer cancel()
-	}
-	req := (&http.Request{
-		Method: http.MethodGet,
-		URL:    &url.URL{Path: path, RawQuery: query},
-		Header: http.Header{"Accept": {accept}},
-	}).WithContext(ctx)
-	resp, err := c.Do(req)
-	if err == nil {
-		contentType = resp.Header.Get("Content-Type")
-		if resp.StatusCode/100 != 2 {
-			err = Endpoint{client: c, kind: &resource.Descriptor{}}.refusal(&request{method: http.MethodGet}, resp)
-			resp.Body.Close()
-		} else {
-			err = readBody(resp, func(b []byte) error { body = slices.Clone(b); return nil })
-		}
-	}
-	if err != nil {
-		return nil, "", &Error{Verb: "get", Resource: path, Err: causeOf(ctx, err)}
-	}
-	return body, contentType, nil
+// document gets what is at path, which is no object. It is bounded as unary requests are.
+func (c *Client) document(ctx context.Context, path, accept string) ([]byte, http.Header, error) {
+	req := &http.Request{Method: http.MethodGet, URL: &url.URL{Path: path}, Header: http.Header{"Accept": {accept}}}
+	return c.receive(ctx, req, path)
 }

@@ -116,48 +116,70 @@ func isDots(segment string) bool {
 }
 
 // fail names the request in err.
-func (r Request) fail(err error) error {
+func (r Request) fail(err error) error { return failure(r.method(), r.name(), err) }
+
+// name is the path without its query, for errors.
+func (r Request) name() string {
 	path, _, _ := strings.Cut(r.Path, "?")
-	return &Error{Verb: strings.ToLower(r.method()), Resource: path, Err: err}
+	return path
+}
+
+// failure is the error of a request for what is no object.
+func failure(method, path string, err error) error {
+	return &Error{Verb: strings.ToLower(method), Resource: path, Err: err}
 }
 
 // Send sends r and returns the body of the answer. It is bounded by [Config.Timeout] when ctx has
 // no deadline. An answer other than 2xx is an [*Error] with the server's Status, if it sent one.
 func (c *Client) Send(ctx context.Context, r Request) ([]byte, error) {
-	if _, bounded := ctx.Deadline(); !bounded && c.timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, c.timeout, fmt.Errorf("no answer within %s (Config.Timeout)", c.timeout))
-		defer cancel()
-	}
-	resp, err := c.Open(ctx, r)
+	req, err := c.NewRequest(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	var body []byte
-	err = readBody(resp, func(b []byte) error { body = slices.Clone(b); return nil })
-	if err != nil {
-		return nil, r.fail(causeOf(ctx, err))
-	}
-	return body, nil
+	body, _, err := c.receive(ctx, req, r.name())
+	return body, err
 }
 
 // Open sends r and returns the answer when its header has come, with a body to read from as it
 // arrives. The caller closes it; only ctx bounds it. An answer other than 2xx, and 101 to an
 // upgrade, is an [*Error] as of [Client.Send].
 func (c *Client) Open(ctx context.Context, r Request) (*http.Response, error) {
-	req, err := r.build(ctx)
+	req, err := c.NewRequest(ctx, r)
 	if err != nil {
-		return nil, r.fail(err)
+		return nil, err
 	}
-	resp, err := c.Do(req)
+	return c.open(ctx, req, r.name())
+}
+
+// open sends a request for what is no object; path is for errors.
+func (c *Client) open(ctx context.Context, req *http.Request, path string) (*http.Response, error) {
+	resp, err := c.Do(req.WithContext(ctx))
 	if err != nil {
-		return nil, r.fail(causeOf(ctx, err))
+		return nil, failure(req.Method, path, causeOf(ctx, err))
 	}
 	if resp.StatusCode/100 == 2 || resp.StatusCode == http.StatusSwitchingProtocols {
 		return resp, nil
 	}
 	defer resp.Body.Close()
-	return nil, r.fail(Endpoint{client: c, kind: &resource.Descriptor{}}.refusal(&request{method: r.method()}, resp))
+	return nil, failure(req.Method, path, Endpoint{client: c, kind: &resource.Descriptor{}}.refusal(&request{method: req.Method}, resp))
+}
+
+// receive is open for the whole body of the answer.
+func (c *Client) receive(ctx context.Context, req *http.Request, path string) (body []byte, header http.Header, err error) {
+	if _, bounded := ctx.Deadline(); !bounded && c.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, c.timeout, fmt.Errorf("no answer within %s (Config.Timeout)", c.timeout))
+		defer cancel()
+	}
+	resp, err := c.open(ctx, req, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	err = readBody(resp, func(b []byte) error { body = slices.Clone(b); return nil })
+	if err != nil {
+		return nil, nil, failure(req.Method, path, causeOf(ctx, err))
+	}
+	return body, resp.Header, nil
 }
 
 // Build returns the first request that call makes of the client that it is given, and sends

@@ -72,7 +72,7 @@ func (e Endpoint) servedAt(ctx context.Context, path string) (bool, error) {
 }
 
 func (e Endpoint) discover(ctx context.Context, path string, into any) error {
-	body, _, err := e.client.read(ctx, path, "", mediaJSON)
+	body, _, err := e.client.document(ctx, path, mediaJSON)
 	if err != nil {
 		return err
 	}
