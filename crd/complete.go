@@ -2,6 +2,7 @@ package crd
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -94,8 +95,25 @@ func (b *builder) complete(def *apiextensionsv1.CustomResourceDefinition, root *
 		def.Spec.Conversion = o.Conversion.DeepCopy()
 		b.checkConversion(def.Spec.Conversion)
 	}
+	if o.Refine != nil {
+		root = b.refine(v, o)
+	}
 	cutDescriptions(root, o.MaxDescription)
 	b.shrink(def, root, o.MaxSize)
+}
+
+// refine calls Options.Refine, and returns the schema that it leaves.
+func (b *builder) refine(v *apiextensionsv1.CustomResourceDefinitionVersion, o *Options) *props {
+	before := v.Schema.OpenAPIV3Schema
+	err := o.Refine(v)
+	if err == nil && (v.Schema == nil || v.Schema.OpenAPIV3Schema == nil) {
+		err = errors.New("it left no schema; what may hold anything is of type object with preserveUnknownFields")
+	}
+	if err != nil {
+		b.bad.add("Options.Refine", "%w", err)
+		return before
+	}
+	return v.Schema.OpenAPIV3Schema
 }
 
 func (b *builder) addRules(root *props, rules []apiextensionsv1.ValidationRule) {

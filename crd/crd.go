@@ -60,6 +60,9 @@ type Options struct {
 	// Markers derives the schema from marker comments as well, as controller-gen does. nil means
 	// that they are not read. Source and Docs are not used beside it.
 	Markers *Markers
+	// Refine has the last word on the version that comes out, for what neither Go types nor tags can
+	// say, such as oneOf: see [MergePatch]. Nothing is checked after it. nil leaves the version as it is.
+	Refine func(*apiextensionsv1.CustomResourceDefinitionVersion) error
 	// MaxDescription shortens descriptions to so many bytes, to whole sentences where that is
 	// possible. 0 means no limit, -1 no descriptions.
 	MaxDescription int

@@ -88,6 +88,8 @@ func (b *builder) readField(l level, sf reflect.StructField) (field, *level) {
 		embedded := &level{inner, typeName(inner), l.optional || sf.Type.Kind() == reflect.Pointer}
 		unused("it is embedded: constrain the fields in " + typeName(inner))
 		return field{}, embedded
+	case isFallback(sf.Type, tag):
+		return unused("it holds the members without a field: constrain the fields beside it")
 	case !sf.IsExported():
 		return unused("it is not exported, so that JSON does not have it")
 	case !tagged || name == "":
@@ -112,6 +114,11 @@ func (b *builder) readOptions(f *field, options []string) {
 			b.bad.add(f.at, "the json option \"string\" hides the type from the schema; use a string field")
 		}
 	}
+}
+
+// isFallback reports whether a field holds the members of an object for which there is no field.
+func isFallback(t reflect.Type, tag string) bool {
+	return tag == ",embed" && (t.Kind() == reflect.Map || t.Kind() == reflect.Slice)
 }
 
 func deref(t reflect.Type) reflect.Type {

@@ -182,6 +182,11 @@ func (b *builder) structure(t reflect.Type, at string) props {
 	for _, f := range b.fieldsOf(t, at) {
 		b.addField(&s, f)
 	}
+	for sf := range t.Fields() {
+		if isFallback(sf.Type, sf.Tag.Get("json")) {
+			s.XPreserveUnknownFields = new(true)
+		}
+	}
 	b.applyKnown(&s, t)
 	b.applyWords(&node{props: &s, goType: t, at: at}, b.typeWords(t, at))
 	b.open = b.open[:len(b.open)-1]
