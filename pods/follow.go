@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,7 +53,7 @@ type follower struct {
 	LogOptions
 	pods kube.API[corev1.Pod]
 	name string
-	wait bool  // for the container to start
+	all  bool  // of the pod: the container is waited for, to start and to start again
 	read int64 // bytes of the lines that were yielded
 
 	last time.Time
@@ -76,7 +77,9 @@ func (f *follower) run(ctx context.Context, yield func(LogLine, error) bool) {
 			return
 		}
 		if err != nil && !passes(err) && !f.isAwaited(ctx, err) {
-			yield(LogLine{}, err)
+			if !f.isGone(ctx, err) {
+				yield(LogLine{}, err)
+			}
 			return
 		}
 		if f.last.After(before) {
@@ -99,8 +102,8 @@ func passes(err error) bool {
 	return !errors.As(err, &status) || status.Status().Code >= 500 || status.Status().Code == 429
 }
 
-// hasEnded reports whether the container has ended for good or for now; a log ends with that, and
-// with a connection that is cut in a clean way.
+// hasEnded reports whether the container has ended, for good where all of the pod is followed. A log
+// ends with that, and with a connection that is cut in a clean way.
 func (f *follower) hasEnded(ctx context.Context) bool {
 	pod, err := f.pods.Get(ctx, f.name)
 	if apierrors.IsNotFound(err) || f.Previous {
@@ -109,16 +112,17 @@ func (f *follower) hasEnded(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
-	if status := statusOf(pod, f.Container); status != nil {
-		return status.State.Running == nil
+	status := statusOf(pod, f.Container)
+	if status == nil {
+		return isOver(pod)
 	}
-	return isOver(pod)
+	return status.State.Running == nil && !(f.all && willRun(pod, status))
 }
 
 // isAwaited reports whether err, which is a refusal, is because the container has yet to start, as
-// one has whose pod still runs its init containers.
+// one has whose pod still runs its init containers, or to start again.
 func (f *follower) isAwaited(ctx context.Context, err error) bool {
-	if !f.wait || !apierrors.IsBadRequest(err) {
+	if !f.all || !apierrors.IsBadRequest(err) {
 		return false
 	}
 	pod, err := f.pods.Get(ctx, f.name)
@@ -126,7 +130,59 @@ func (f *follower) isAwaited(ctx context.Context, err error) bool {
 		return passes(err)
 	}
 	status := statusOf(pod, f.Container)
-	return !isOver(pod) && (status == nil || status.State.Running == nil && status.State.Terminated == nil)
+	if status == nil {
+		return !isOver(pod)
+	}
+	return status.State.Running == nil && willRun(pod, status)
+}
+
+// isGone reports whether err is because the pod, which was there, is not any more.
+func (f *follower) isGone(ctx context.Context, err error) bool {
+	if !f.all || !apierrors.IsNotFound(err) {
+		return false
+	}
+	_, err = f.pods.Get(ctx, f.name)
+	return apierrors.IsNotFound(err)
+}
+
+// willRun reports whether a container that does not run is going to, as far as its pod tells.
+// See https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#restart-policy
+func willRun(pod *corev1.Pod, status *corev1.ContainerStatus) bool {
+	switch ended := status.State.Terminated; {
+	case isOver(pod) || pod.DeletionTimestamp != nil:
+		return false
+	case ended == nil:
+		return true
+	default:
+		return runsAgain(pod, status.Name, ended.ExitCode == 0)
+	}
+}
+
+// runsAgain says what the rules of a pod make of the end of a container.
+func runsAgain(pod *corev1.Pod, container string, success bool) bool {
+	named := func(c corev1.Container) bool { return c.Name == container }
+	policy := pod.Spec.RestartPolicy
+	var own *corev1.Container
+	if i := slices.IndexFunc(pod.Spec.Containers, named); i >= 0 {
+		own = &pod.Spec.Containers[i]
+	} else if i = slices.IndexFunc(pod.Spec.InitContainers, named); i >= 0 {
+		own = &pod.Spec.InitContainers[i]
+		if policy == corev1.RestartPolicyAlways {
+			policy = corev1.RestartPolicyOnFailure // its success lets the next one start
+		}
+	} else {
+		return false // ephemeral ones have one run
+	}
+	if own.RestartPolicy != nil {
+		policy = corev1.RestartPolicy(*own.RestartPolicy)
+	}
+	switch {
+	case len(own.RestartPolicyRules) > 0:
+		return true // by exit codes, which the kubelet judges
+	case policy == corev1.RestartPolicyNever:
+		return false
+	}
+	return policy != corev1.RestartPolicyOnFailure || !success
 }
 
 func isOver(pod *corev1.Pod) bool {
