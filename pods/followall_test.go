@@ -20,7 +20,7 @@ func ended(code int32) corev1.ContainerState {
 }
 
 var (
-	isRunning  = corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
+	isRunning = corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
 	isWaiting = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}
 )
 
