@@ -206,10 +206,14 @@ func TestDiscoverErrors(t *testing.T) {
 	if _, err := d.Lookup("good"); err != nil || d.Err() != nil {
 		t.Errorf("%v, %v", err, d.Err())
 	}
+	extension.of["/apis"] = `{"groups":[{"name":"a.b","versions":[{"version":"v1"}]},{"name":"none","versions":[]}]}`
 	extension.of["/apis/a.b/v1"] = `{"resources":[{"name":"good","kind":"Good"},{"name":"ba d","kind":"Bad"}]}`
 	d, err = extension.client(t).Discover(t.Context())
 	if err != nil || d.Err() == nil || !strings.Contains(d.Err().Error(), `Plural "ba d" of a kind`) {
 		t.Errorf("a name that cannot be one: %v, %v", err, d.Err())
+	}
+	if none := d.Group("none"); none == nil || len(none.Kinds()) != 0 {
+		t.Errorf("a group without versions: %+v", none)
 	}
 }
 

@@ -39,7 +39,8 @@ type ListOptions struct {
 	// Fields is a field selector such as "spec.nodeName=n1".
 	Fields string
 	// Limit is the page size; the server answers with a continue token when there is more.
-	// [API.Each] defaults to 500, [API.List] to no limit.
+	// [API.Each] defaults to 500, [API.List] to no limit. With ResourceVersion "0" an API server may send
+	// everything on one page.
 	Limit int64
 	// Continue goes on from the page before. Selectors have to be the same, and no resource
 	// version may be given.

@@ -114,6 +114,15 @@ func TestRequests(t *testing.T) {
 		{"list selected", func(c *kube.Client) error {
 			return drop(c.Namespaced(core.Pods, "ns").List(ctx, &kube.ListOptions{Labels: "app=web,tier in (a,b)", Fields: "metadata.name=pod=1"}))
 		}, "GET /api/v1/namespaces/ns/pods?labelSelector=app%3Dweb%2Ctier+in+%28a%2Cb%29&fieldSelector=metadata.name%3Dpod%3D1", "", "", ""},
+		{"list and watch by a selector", func(c *kube.Client) error {
+			environments, err := resource.SelectorOf(&metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+				{Key: "env", Operator: metav1.LabelSelectorOpIn, Values: []string{"sandbox", "development"}},
+			}})
+			if err != nil {
+				return err
+			}
+			return first(c.All(core.Pods).Watch(ctx, &kube.WatchOptions{Labels: environments.String()}))
+		}, "GET /api/v1/pods?watch=true&allowWatchBookmarks=true&labelSelector=env+in+%28development%2Csandbox%29", "", "", ""},
 		{"list a page", func(c *kube.Client) error {
 			return drop(c.All(core.Pods).List(ctx, &kube.ListOptions{Limit: 50}))
 		}, "GET /api/v1/pods?limit=50", "", "", ""},
@@ -126,6 +135,21 @@ func TestRequests(t *testing.T) {
 		{"list metadata", func(c *kube.Client) error { return drop(c.All(hacks.Metadata()).List(ctx, nil)) },
 			"GET /apis/kube.rs/v1/hacks",
 			"application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json", "", ""},
+		{"list any version by pages", func(c *kube.Client) error { // the caller decides; a server may send all on one page
+			return drop(c.All(core.Pods).List(ctx, &kube.ListOptions{Limit: 50, ResourceVersion: "0", ResourceVersionMatch: "NotOlderThan"}))
+		}, "GET /api/v1/pods?limit=50&resourceVersion=0&resourceVersionMatch=NotOlderThan", "", "", ""},
+		{"watch metadata", func(c *kube.Client) error { return first(c.All(hacks.Metadata()).Watch(ctx, nil)) },
+			"GET /apis/kube.rs/v1/hacks?watch=true&allowWatchBookmarks=true",
+			"application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json", "", ""},
+		{"patch metadata", func(c *kube.Client) error {
+			return drop(c.Namespaced(hacks.Metadata(), "ns").Patch(ctx, "n", kube.MergePatch([]byte(`{}`)), nil))
+		}, "PATCH /apis/kube.rs/v1/namespaces/ns/hacks/n",
+			"application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json", "{}", "application/merge-patch+json"},
+		{"apply metadata", func(c *kube.Client) error {
+			obj := &resource.Metadata[hack]{ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: map[string]string{"a": "b"}}}
+			return drop(c.Namespaced(hacks.Metadata(), "ns").Apply(ctx, obj, "me", nil))
+		}, "PATCH /apis/kube.rs/v1/namespaces/ns/hacks/n?fieldManager=me&force=true", "",
+			`{"kind":"Hack","apiVersion":"kube.rs/v1","metadata":{"name":"n","labels":{"a":"b"}}}`, "application/apply-patch+yaml"},
 		{"create", func(c *kube.Client) error {
 			return drop(c.Namespaced(hacks, "ns").Create(ctx, resource.New(hacks, "h", struct {
 				Num int `json:"num"`
