@@ -31,10 +31,15 @@ type project struct {
 	// empty where none is published.
 	module  string
 	shipped []string
-	// note is why YAML shipped differs from what controller-gen makes of the source.
-	note         string
-	embeddedMeta bool
-	kinds        []kind
+	// modfile says with which modules the YAML shipped was made, where these are not those of
+	// go.mod: a file beside it.
+	modfile string
+	// shippedStep is done with YAML shipped before it is compared, derivedStep with a derived
+	// definition before it is compared with that: what note says.
+	shippedStep, derivedStep func(*apiextensionsv1.CustomResourceDefinition)
+	note                     string
+	embeddedMeta             bool
+	kinds                    []kind
 }
 
 // kind is a version of a kind.
@@ -54,67 +59,140 @@ func of[K any, P resource.ObjectPtr[K]]() kind {
 
 // row is a line of the table.
 type row struct {
-	tried, equal, likeGenerator int
-	reasons                     []string
+	Tried, LikeGenerator, Shipped, Equal int
+	Different                            []string
 }
 
+// modfileEnv names the file of modules of a run that compares with YAML shipped only, and
+// rowEnv the file that its row is written to.
+const modfileEnv, rowEnv = "KUBE_DERIVE_MODFILE", "KUBE_DERIVE_ROW"
+
 func TestPublishedModules(t *testing.T) {
+	modfile := os.Getenv(modfileEnv)
 	var sources []fs.FS
-	for _, dir := range moduleDirs(t) {
+	for _, dir := range moduleDirs(t, modfile) {
 		sources = append(sources, os.DirFS(dir))
 	}
 	var table strings.Builder
-	fmt.Fprintf(&table, "%-30s %5s %9s %9s  %s\n", "project", "kinds", "generator", "shipped", "different")
+	fmt.Fprintf(&table, "%-30s %5s %9s %7s %5s  %s\n", "project", "kinds", "generator", "shipped", "equal", "remarks")
 	for _, p := range projects {
+		if modfile != "" && modfile != p.modfile {
+			continue
+		}
 		t.Run(p.name, func(t *testing.T) {
-			r := p.compare(t, sources)
-			shipped := "none"
-			if p.module != "" {
-				shipped = fmt.Sprint(r.equal)
+			r := p.compare(t, sources, modfile == p.modfile)
+			if modfile != p.modfile {
+				pinned := p.inOtherModules(t)
+				r.Shipped, r.Equal, r.Different = pinned.Shipped, pinned.Equal, append(r.Different, pinned.Different...)
 			}
-			fmt.Fprintf(&table, "%-30s %5d %9d %9s  %s\n", p.name, r.tried, r.likeGenerator, shipped, strings.Join(append(slices.Sorted(slices.Values(r.reasons)), p.note), "; "))
+			if modfile != "" {
+				r.write(t, os.Getenv(rowEnv))
+			}
+			slices.Sort(r.Different)
+			remarks := append(r.Different, p.note)
+			fmt.Fprintf(&table, "%-30s %5d %9d %7d %5d  %s\n", p.name, r.Tried, r.LikeGenerator, r.Shipped, r.Equal, strings.Join(remarks, "; "))
 		})
 	}
-	t.Log("\n" + table.String()) // the columns count equal definitions
+	t.Log("\n" + table.String()) // generator: as controller-gen makes them; equal: as those shipped
 }
 
-func (p project) compare(t *testing.T, sources []fs.FS) (r row) {
+// inOtherModules runs the test of a project with the modules of its YAML.
+func (p project) inOtherModules(t *testing.T) (r row) {
+	checkModfile(t, p.modfile)
+	file := filepath.Join(t.TempDir(), "row")
+	command := exec.CommandContext(t.Context(), "go", "test", "-modfile="+p.modfile, "-run", "^TestPublishedModules$", "-count=1", ".")
+	command.Env = append(os.Environ(), modfileEnv+"="+p.modfile, rowEnv+"="+file)
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Errorf("with the modules of %s: %v\n%s", p.modfile, err, out)
+		return r
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, &r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// checkModfile fails the test when a file of modules is not go.mod with one line more.
+func checkModfile(t *testing.T, modfile string) {
+	ours, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	others, err := os.ReadFile(modfile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest, ok := strings.CutPrefix(string(others), string(ours))
+	if lines := strings.Split(strings.TrimSpace(rest), "\n"); !ok || len(lines) != 1 || !strings.HasPrefix(lines[0], "replace k8s.io/api ") {
+		t.Fatalf("%s has to be go.mod and a line that replaces k8s.io/api: copy go.mod and go.sum, add the line, and run go mod download -modfile=%[1]s k8s.io/api", modfile)
+	}
+}
+
+func (r row) write(t *testing.T, file string) {
+	raw, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// compare derives all kinds of a project, and compares them with what controller-gen makes of
+// them, and with YAML shipped if withShipped.
+func (p project) compare(t *testing.T, sources []fs.FS, withShipped bool) (r row) {
 	markers, err := crd.ReadMarkers(&crd.MarkerOptions{EmbeddedObjectMeta: p.embeddedMeta}, sources...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	generated := runControllerGen(t, p.packages, p.embeddedMeta, nil)
+	generated := runControllerGen(t, os.Getenv(modfileEnv), p.packages, p.embeddedMeta)
 	shipped := p.readShipped(t)
 	for of, want := range generated.definitions {
-		r.tried++
+		r.Tried++
 		got, err := p.definition(generated, of, want, markers)
 		if err != nil {
 			t.Errorf("%s: %v", of, err)
-			r.reasons = append(r.reasons, of.Kind+": not derived")
+			r.Different = append(r.Different, of.Kind+" is not derived")
 			continue
 		}
 		if diff := differences("", comparable(want), comparable(got)); len(diff) > 0 {
 			t.Errorf("%s differs from controller-gen:\n%s", of, strings.Join(diff, "\n"))
-			r.reasons = append(r.reasons, of.Kind+": differs from controller-gen")
+			r.Different = append(r.Different, of.Kind+" differs from controller-gen")
 		} else {
-			r.likeGenerator++
+			r.LikeGenerator++
 		}
-		switch yaml := shipped[of]; {
-		case p.module == "":
-		case yaml == nil:
-			r.reasons = append(r.reasons, of.Kind+": not shipped")
-		default:
-			if diff := differences("", comparable(yaml), comparable(got)); len(diff) > 0 {
-				if testing.Verbose() {
-					t.Logf("%s differs from the YAML shipped:\n%s", of, strings.Join(diff, "\n"))
-				}
-				r.reasons = append(r.reasons, of.Kind)
-			} else {
-				r.equal++
-			}
+		if withShipped && p.module != "" {
+			p.compareShipped(t, &r, of, shipped[of], got)
 		}
 	}
+	if len(p.kinds) == 0 || r.Tried == 0 {
+		t.Error("there are no kinds")
+	}
 	return r
+}
+
+func (p project) compareShipped(t *testing.T, r *row, of schema.GroupKind, want, got *apiextensionsv1.CustomResourceDefinition) {
+	if want == nil {
+		r.Different = append(r.Different, of.Kind+" is not shipped")
+		return
+	}
+	r.Shipped++
+	if p.shippedStep != nil {
+		p.shippedStep(want)
+	}
+	if p.derivedStep != nil {
+		p.derivedStep(got)
+	}
+	if diff := differences("", comparable(want), comparable(got)); len(diff) > 0 {
+		t.Errorf("%s differs from the YAML shipped:\n%s", of, strings.Join(diff, "\n"))
+		r.Different = append(r.Different, of.Kind+" differs")
+		return
+	}
+	r.Equal++
 }
 
 // differences lists the paths at which two decoded documents differ.

@@ -1,12 +1,14 @@
 module github.com/go-kube/kube/test/derive
 
-go 1.27
+go 1.27.0
 
 require (
 	github.com/cert-manager/cert-manager v1.21.2
+	github.com/fluxcd/source-controller/api v1.10.1
 	github.com/go-kube/kube v0.0.0
 	github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring v0.95.2
 	go.universe.tf/metallb v0.16.2
+	golang.org/x/tools v0.52.0
 	k8s.io/apiextensions-apiserver v0.37.2
 	k8s.io/apimachinery v0.37.2
 	sigs.k8s.io/cluster-api/api v1.14.2
@@ -17,6 +19,8 @@ require (
 )
 
 require (
+	github.com/fluxcd/pkg/apis/acl v0.12.0 // indirect
+	github.com/fluxcd/pkg/apis/meta v1.38.0 // indirect
 	github.com/fxamacker/cbor/v2 v2.9.3 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect
 	github.com/go-openapi/jsonreference v1.0.1 // indirect
@@ -36,7 +40,6 @@ require (
 	golang.org/x/oauth2 v0.37.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
-	golang.org/x/tools v0.52.0 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect
 	k8s.io/api v0.37.2 // indirect
 	k8s.io/cluster-bootstrap v0.36.3 // indirect

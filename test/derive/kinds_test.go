@@ -1,8 +1,11 @@
+//lint:file-ignore SA1019 versions that projects deprecated are derived too
+
 package derive
 
 import (
 	acmev1 "github.com/cert-manager/cert-manager/pkg/apis/acme/v1"
 	certmanagerv1 "github.com/cert-manager/cert-manager/pkg/apis/certmanager/v1"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	monitoringv1alpha1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1alpha1"
 	monitoringv1beta1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1beta1"
@@ -33,7 +36,7 @@ import (
 // projects are the API modules that are derived from their source, with all kinds that
 // controller-gen finds in them.
 var projects = []project{
-	{name: "cluster-api v1.14.2", packages: []string{"sigs.k8s.io/cluster-api/api/..."}, module: "sigs.k8s.io/cluster-api@v1.14.2", note: "its YAML has texts and a field of k8s.io/api v0.36, the build v0.37", shipped: []string{"core/config/crd/bases/*.yaml", "bootstrap/kubeadm/config/crd/bases/*.yaml", "controlplane/kubeadm/config/crd/bases/*.yaml"}, kinds: []kind{
+	{name: "cluster-api v1.14.2", packages: []string{"sigs.k8s.io/cluster-api/api/..."}, module: "sigs.k8s.io/cluster-api@v1.14.2", modfile: "k8s36.mod", note: "by controller-gen v0.20 and v0.21, with k8s.io/api v0.36", shippedStep: newUnions, shipped: []string{"core/config/crd/bases/*.yaml", "bootstrap/kubeadm/config/crd/bases/*.yaml", "controlplane/kubeadm/config/crd/bases/*.yaml"}, kinds: []kind{
 		of[addonsv1beta1.ClusterResourceSet](),
 		of[addonsv1beta1.ClusterResourceSetBinding](),
 		of[addonsv1beta2.ClusterResourceSet](),
@@ -71,7 +74,7 @@ var projects = []project{
 		of[runtimev1alpha1.ExtensionConfig](),
 		of[runtimev1beta2.ExtensionConfig](),
 	}},
-	{name: "gateway-api v1.6.3", packages: []string{"sigs.k8s.io/gateway-api/apis/...", "sigs.k8s.io/gateway-api/apisx/..."}, module: "sigs.k8s.io/gateway-api@v1.6.3", note: "its own generator changes texts, and adds rules and a oneOf, after controller-gen", shipped: []string{"config/crd/experimental/*.yaml"}, kinds: []kind{
+	{name: "gateway-api v1.6.3", packages: []string{"sigs.k8s.io/gateway-api/apis/...", "sigs.k8s.io/gateway-api/apisx/..."}, module: "sigs.k8s.io/gateway-api@v1.6.3", note: "its own tags in texts, which its generator reads, are read by the test", derivedStep: gatewayTags, shipped: []string{"config/crd/experimental/*.yaml"}, kinds: []kind{
 		of[gatewayv1.BackendTLSPolicy](),
 		of[gatewayv1.GRPCRoute](),
 		of[gatewayv1.Gateway](),
@@ -116,7 +119,7 @@ var projects = []project{
 		of[monitoringv1alpha1.ScrapeConfig](),
 		of[monitoringv1beta1.AlertmanagerConfig](),
 	}},
-	{name: "kueue v0.17.0", packages: []string{"sigs.k8s.io/kueue/apis/kueue/..."}, module: "sigs.k8s.io/kueue@v0.17.0", note: "its YAML is by an older controller-gen, with k8s.io/api v0.35", embeddedMeta: true, shipped: []string{"config/components/crd/bases/*.yaml"}, kinds: []kind{
+	{name: "kueue v0.17.0", packages: []string{"sigs.k8s.io/kueue/apis/kueue/..."}, module: "sigs.k8s.io/kueue@v0.17.0", modfile: "k8s35.mod", note: "by controller-gen v0.20, with k8s.io/api v0.35", shippedStep: newUnions, embeddedMeta: true, shipped: []string{"config/components/crd/bases/*.yaml"}, kinds: []kind{
 		of[kueuev1beta1.AdmissionCheck](),
 		of[kueuev1beta1.ClusterQueue](),
 		of[kueuev1beta1.Cohort](),
@@ -151,5 +154,13 @@ var projects = []project{
 		of[apiv1beta1.ServiceBGPStatus](),
 		of[apiv1beta1.ServiceL2Status](),
 		of[apiv1beta2.BGPPeer](),
+	}},
+	{name: "flux source-controller v1.10.1", packages: []string{"github.com/fluxcd/source-controller/api/..."}, module: "github.com/fluxcd/source-controller@v1.10.1", shipped: []string{"config/crd/bases/*.yaml"}, kinds: []kind{
+		of[sourcev1.Bucket](),
+		of[sourcev1.ExternalArtifact](),
+		of[sourcev1.GitRepository](),
+		of[sourcev1.HelmChart](),
+		of[sourcev1.HelmRepository](),
+		of[sourcev1.OCIRepository](),
 	}},
 }

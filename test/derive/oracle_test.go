@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/tools/go/packages"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-tools/pkg/crd"
@@ -20,10 +21,11 @@ type oracle struct {
 	versions    map[string]schema.GroupVersion // by import path
 }
 
-// runControllerGen makes the definitions of all kinds in packages.
-func runControllerGen(t *testing.T, packages []string, embeddedMeta bool, maxDescription *int) *oracle {
+// runControllerGen makes the definitions of all kinds in patterns, of the modules in modfile,
+// where it is not empty.
+func runControllerGen(t *testing.T, modfile string, patterns []string, embeddedMeta bool) *oracle {
 	t.Helper()
-	roots, err := loader.LoadRoots(packages...)
+	roots, err := loader.LoadRootsWithConfig(&packages.Config{BuildFlags: modfileFlag(modfile)}, patterns...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +48,7 @@ func runControllerGen(t *testing.T, packages []string, embeddedMeta bool, maxDes
 	}
 	metav1 := crd.FindMetav1(roots)
 	for _, kind := range crd.FindKubeKinds(parser, metav1) {
-		parser.NeedCRDFor(kind, maxDescription)
+		parser.NeedCRDFor(kind, nil)
 		def, ok := parser.CustomResourceDefinitions[kind]
 		if !ok {
 			continue
@@ -62,11 +64,20 @@ func runControllerGen(t *testing.T, packages []string, embeddedMeta bool, maxDes
 	return out
 }
 
+// modfileFlag is the flag of go commands that use another file of modules.
+func modfileFlag(modfile string) []string {
+	if modfile == "" {
+		return nil
+	}
+	return []string{"-modfile=" + modfile}
+}
+
 // moduleDirs returns the directories of all modules of the build, and that of the standard
 // library.
-func moduleDirs(t *testing.T) (dirs []string) {
+func moduleDirs(t *testing.T, modfile string) (dirs []string) {
 	t.Helper()
-	list, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "all").Output()
+	args := append(append([]string{"list"}, modfileFlag(modfile)...), "-m", "-f", "{{.Dir}}", "all")
+	list, err := exec.Command("go", args...).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
