@@ -124,6 +124,7 @@ func BenchmarkProtobuf(b *testing.B) {
 	bench(b, "encode/ours", func() error { _, err := EncodeProtobuf(pod, "v1", "Pod"); return err })
 	bench(b, "encode/apimachinery", func() error { return serializer.Encode(pod, new(bytes.Buffer)) })
 	bench(b, "decode/ours", func() error { return DecodeProtobuf(message, new(corev1.Pod)) })
+	bench(b, "decode/generated", func() error { return new(corev1.Pod).Unmarshal(message) })
 }
 
 func BenchmarkEncodeApply(b *testing.B) {

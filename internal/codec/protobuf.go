@@ -20,9 +20,6 @@ type marshaler interface {
 	MarshalToSizedBuffer(data []byte) (int, error)
 }
 
-// unmarshaler is the other half of what generated types have.
-type unmarshaler interface{ Unmarshal(data []byte) error }
-
 // SupportsProtobuf reports whether [EncodeProtobuf] can encode obj: whether its type has the
 // generated methods. Types of custom resources have none.
 func SupportsProtobuf(obj any) bool {
@@ -84,19 +81,20 @@ func varintSize(n uint64) int {
 // DecodeProtobuf reads a bare protobuf message, one without magic bytes and envelope, into the
 // value that into points to, whose earlier content is lost. The message carries no apiVersion
 // and no kind, so neither is set.
+//
+// It reads what the generated decoder of the type reads, by the tags of the fields. Short strings
+// share memory: one that is kept alone keeps [textChunk] bytes at most.
 func DecodeProtobuf(data []byte, into any) error {
 	t, err := target(into)
 	if err != nil {
 		return fmt.Errorf("decode protobuf: %w", err)
 	}
-	m, ok := into.(unmarshaler)
-	if !ok || !isMessage(reflect.TypeOf(into)) {
+	if !isMessage(reflect.TypeOf(into)) {
 		return fmt.Errorf("decode %s: the type has no protobuf form; ask the server for JSON", typeName(t))
 	}
-	if r, ok := into.(interface{ Reset() }); ok {
-		r.Reset()
-	}
-	err = m.Unmarshal(data)
+	v := reflect.ValueOf(into).Elem()
+	v.SetZero()
+	err = decodeMessage(data, v)
 	if err != nil && bytes.HasPrefix(data, magic) {
 		err = fmt.Errorf("the data is a whole body with its envelope, not a bare message: %w", err)
 	}

@@ -136,7 +136,7 @@ func TestProtobufRefuses(t *testing.T) {
 		{"decode into a nil pointer", func() error { return DecodeProtobuf(nil, (*corev1.Pod)(nil)) }, `the *v1.Pod to decode into is nil`},
 		{"decode into a value", func() error { return DecodeProtobuf(nil, corev1.Pod{}) }, `a pointer to decode into is needed`},
 		{"decode a whole body", func() error { return DecodeProtobuf(body, &corev1.ConfigMap{}) }, `decode v1.ConfigMap: the data is a whole body with its envelope`},
-		{"decode what is cut off", func() error { return DecodeProtobuf([]byte{0x0a, 0x05, 0x01}, &corev1.ConfigMap{}) }, `decode v1.ConfigMap: unexpected EOF`},
+		{"decode what is cut off", func() error { return DecodeProtobuf([]byte{0x0a, 0x05, 0x01}, &corev1.ConfigMap{}) }, `decode v1.ConfigMap: field metadata: unexpected EOF`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
