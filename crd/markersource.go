@@ -52,6 +52,8 @@ type markedType struct {
 	expr    ast.Expr
 	doc     string
 	markers []string
+	// isAlias says that it is another name of a type, as in type A = B.
+	isAlias bool
 	// fields are those of a struct by name; embedded ones go by their type. nil elsewhere.
 	fields map[string]*markedField
 }
@@ -333,7 +335,7 @@ func (r *fileReader) declaration(decl ast.Decl, from token.Pos) {
 }
 
 func (r *fileReader) typeSpec(spec *ast.TypeSpec, doc *ast.CommentGroup, free []string) {
-	t := &markedType{pkg: r.pkg, file: r.file, expr: spec.Type, doc: apiDoc(doc)}
+	t := &markedType{pkg: r.pkg, file: r.file, expr: spec.Type, doc: apiDoc(doc), isAlias: spec.Assign.IsValid()}
 	for _, m := range free {
 		if slices.Contains(packageMarkers, markerName(m)) {
 			r.pkg.markers = append(r.pkg.markers, m)

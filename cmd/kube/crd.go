@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/go-kube/kube/crd"
 	"github.com/go-kube/kube/crd/cel"
@@ -17,34 +18,70 @@ import (
 	yamljson "sigs.k8s.io/yaml"
 )
 
-const crdUsage = `Usage: kube crd check FILE...
+const crdUsage = `Usage: kube crd [flags] PACKAGE...
+       kube crd check FILE...
        kube crd diff OLD NEW
+
+kube crd writes the CustomResourceDefinitions of the kinds that Go packages declare, as YAML. PACKAGE is
+a pattern of the go command, as ./api/... is. A kind is declared by
+
+  - a function without parameters that returns *apiextensionsv1.CustomResourceDefinition, or a slice of
+    them, and perhaps an error. It counts alone where it returns the definition of a kind;
+  - a variable that is set by resource.DefineNamespaced or resource.DefineCluster;
+  - a type with metav1.TypeMeta and metav1.ObjectMeta in a package with a comment +groupName: what is
+    written for controller-gen needs no change, and no requirement of this module.
+
+Schemas follow from marker comments where a package has any, otherwise from doc comments and tags. The
+packages are built and run. Definitions that the API server would refuse are errors.
 
 check judges the CustomResourceDefinitions in YAML files as the API server would, rules and what
 they cost included. diff tells what changed between two files with the same definitions. Both end
 with status 1 where something is wrong: check, where the server would refuse a definition; diff,
 where a change may break what was right before. The file - is standard input.
+
+Flags of kube crd PACKAGE:
 `
 
-// crdCommand checks and compares definitions.
+// crdCommand writes, checks and compares definitions.
 func crdCommand(ctx context.Context, args []string, out, log io.Writer) error {
+	w := &crdWriter{out: out, log: log}
 	flags := flag.NewFlagSet("kube crd", flag.ContinueOnError)
 	flags.SetOutput(log)
-	flags.Usage = func() { fmt.Fprint(log, crdUsage) }
-	switch err := flags.Parse(args); {
+	w.addFlags(flags)
+	flags.Usage = func() {
+		fmt.Fprint(log, crdUsage)
+		flags.PrintDefaults()
+	}
+	rest, err := parseAnywhere(flags, args)
+	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return err
 	case err != nil:
 		return errUsage
 	}
-	switch files := flags.Args(); {
-	case len(files) >= 2 && files[0] == "check":
-		return checkFiles(ctx, files[1:], out)
-	case len(files) == 3 && files[0] == "diff":
-		return diffFiles(files[1], files[2], out)
+	switch {
+	case len(rest) >= 2 && rest[0] == "check" && flags.NFlag() == 0:
+		return checkFiles(ctx, rest[1:], out)
+	case len(rest) == 3 && rest[0] == "diff" && flags.NFlag() == 0:
+		return diffFiles(rest[1], rest[2], out)
+	case len(rest) > 0 && strings.ContainsAny(rest[0], "./"): // no package with kinds has neither
+		return w.write(ctx, rest)
 	}
-	fmt.Fprint(log, crdUsage)
+	flags.Usage()
 	return errUsage
+}
+
+// parseAnywhere takes flags before, between and behind the arguments that it returns.
+func parseAnywhere(flags *flag.FlagSet, args []string) (rest []string, err error) {
+	for {
+		if err := flags.Parse(args); err != nil {
+			return nil, err
+		}
+		if flags.NArg() == 0 {
+			return rest, nil
+		}
+		rest, args = append(rest, flags.Arg(0)), flags.Args()[1:]
+	}
 }
 
 // checkFiles says of each definition whether the API server takes it.

@@ -75,7 +75,7 @@ func TestCRD(t *testing.T) {
 			case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
 				t.Errorf("got %v, want %s", err, test.want)
 			}
-			if errors.Is(err, errUsage) && !strings.Contains(log.String(), "Usage: kube crd check") {
+			if errors.Is(err, errUsage) && !strings.Contains(log.String(), "kube crd check FILE") {
 				t.Errorf("told %s", log.String())
 			}
 		})

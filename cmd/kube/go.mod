@@ -6,6 +6,7 @@ require (
 	github.com/go-kube/kube v0.0.0
 	github.com/go-kube/kube/crd/cel v0.0.0
 	github.com/go-kube/kube/kubetest v0.0.0
+	github.com/google/go-cmp v0.7.0
 	k8s.io/api v0.37.2
 	k8s.io/apiextensions-apiserver v0.37.2
 	k8s.io/apimachinery v0.37.2

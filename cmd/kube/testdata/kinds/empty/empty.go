@@ -1,0 +1,2 @@
+// Package empty has no kinds.
+package empty
