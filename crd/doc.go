@@ -120,6 +120,7 @@
 //	rule='expression'|'message'                        all; may stand more than once (x-kubernetes-validations)
 //	immutable                                          all; once set, a field keeps its value
 //	exactlyOneOf=a|b atMostOneOf=a|b atLeastOneOf=a|b  structs; fields of which so many have to be there
+//	oneOf=a|b oneOfOrNone=a|b                          the same by oneOf, without rules of CEL
 //	externalDocs='address'|'description'               all
 //
 // A word is about the field. With items. in front it is about the elements of its list, with

@@ -62,6 +62,7 @@ type keyword struct {
 	values   func(*props) *[]apiextensionsv1.JSON
 	rule     func(word) (apiextensionsv1.ValidationRule, error)
 	docs     func(*props) **apiextensionsv1.ExternalDocumentation
+	members  func(s *props, names []string)
 	presence presence
 	// replaces marks the words that say what the JSON is, in place of the Go type.
 	replaces bool
@@ -115,6 +116,8 @@ var keywords = []keyword{
 	{name: "atMostOneOf", fits: fitObject, rule: atMostOneOf, markers: []string{"kubebuilder:validation:AtMostOneOf"}},
 	{name: "exactlyOneOf", fits: fitObject, rule: exactlyOneOf, markers: []string{"kubebuilder:validation:ExactlyOneOf"}},
 	{name: "atLeastOneOf", fits: fitObject, rule: atLeastOneOf, markers: []string{"kubebuilder:validation:AtLeastOneOf"}},
+	{name: "oneOf", fits: fitObject, members: oneOf},
+	{name: "oneOfOrNone", fits: fitObject, members: oneOfOrNone},
 	{name: "immutable", fits: onAll, rule: immutable, markers: []string{"k8s:immutable"}},
 	{name: "externalDocs", fits: onAll, docs: func(s *props) **apiextensionsv1.ExternalDocumentation { return &s.ExternalDocs }, markers: []string{"kubebuilder:externalDocs"}},
 
@@ -208,6 +211,14 @@ func (k *keyword) apply(s *props, w word) (err error) {
 		}
 	case k.docs != nil:
 		*k.docs(s), err = w.docs()
+	case k.members != nil:
+		var names []string
+		if err = w.names(&names); err == nil {
+			err = checkMembers(names)
+		}
+		if err == nil {
+			k.members(s, names)
+		}
 	case w.values != nil:
 		err = fmt.Errorf("takes no value, and has %s", w.raw)
 	}

@@ -125,7 +125,7 @@ func (b *builder) ownWords(n *node, words []word) []use {
 			continue
 		}
 		again := func(other word) bool { return len(other.path) == 0 && other.name == w.name }
-		if keywords[rank].names == nil && keywords[rank].rule == nil && slices.ContainsFunc(words[:i], again) {
+		if keywords[rank].names == nil && keywords[rank].rule == nil && keywords[rank].members == nil && slices.ContainsFunc(words[:i], again) {
 			b.bad.add(n.at, "%q stands twice", w.name)
 			continue
 		}

@@ -64,13 +64,10 @@ func union(w word, junctor, each, end, message string) (rule apiextensionsv1.Val
 	if err := w.names(&fields); err != nil {
 		return rule, err
 	}
-	for i, name := range fields {
-		switch {
-		case strings.Contains(name, "."):
-			return rule, fmt.Errorf("names the nested field %q; a union is made of fields of one object", name)
-		case slices.Contains(fields[:i], name):
-			return rule, fmt.Errorf("names the field %q twice", name)
-		}
+	if err := checkMembers(fields); err != nil {
+		return rule, err
+	}
+	for _, name := range fields {
 		terms = append(terms, fmt.Sprintf(each, celName(name)))
 	}
 	return apiextensionsv1.ValidationRule{
@@ -79,9 +76,51 @@ func union(w word, junctor, each, end, message string) (rule apiextensionsv1.Val
 	}, nil
 }
 
+// checkMembers checks the names of the fields of a union.
+func checkMembers(names []string) error {
+	for i, name := range names {
+		switch {
+		case strings.Contains(name, "."):
+			return fmt.Errorf("names the nested field %q; a union is made of fields of one object", name)
+		case slices.Contains(names[:i], name):
+			return fmt.Errorf("names the field %q twice", name)
+		}
+	}
+	return nil
+}
+
+// oneOf asks for exactly one of some fields, in the words of JSON Schema.
+func oneOf(s *props, names []string) { addOneOf(s, present(names)) }
+
+// oneOfOrNone lets one of some fields be there, as definitions made of protobuf's oneof say it.
+func oneOfOrNone(s *props, names []string) {
+	none := props{Not: &props{AnyOf: present(names)}}
+	addOneOf(s, append([]props{none}, present(names)...))
+}
+
+// present has a branch for each of some fields, which is true where the field is there.
+func present(names []string) (branches []props) {
+	for _, name := range names {
+		branches = append(branches, props{Required: []string{name}})
+	}
+	return branches
+}
+
+// addOneOf adds alternatives to those that are there: two of them need an allOf.
+func addOneOf(s *props, branches []props) {
+	switch {
+	case len(s.AllOf) > 0:
+		s.AllOf = append(s.AllOf, props{OneOf: branches})
+	case len(s.OneOf) > 0:
+		s.AllOf, s.OneOf = []props{{OneOf: s.OneOf}, {OneOf: branches}}, nil
+	default:
+		s.OneOf = branches
+	}
+}
+
 // checkUnion checks that an object has the fields of a union, and lets them be absent.
 func checkUnion(s *props, u use) error {
-	if !strings.HasSuffix(u.name, "OneOf") {
+	if !strings.HasSuffix(u.name, "OneOf") && u.members == nil {
 		return nil
 	}
 	var fields []string
