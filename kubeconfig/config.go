@@ -136,8 +136,9 @@ type Exec struct {
 
 // EnvVar is an environment variable for an [Exec].
 type EnvVar struct {
-	Name  string `json:"name"`
-	Value Secret `json:"value"`
+	Name  string                    `json:"name"`
+	Value Secret                    `json:"value"`
+	Other map[string]jsontext.Value `json:",embed"`
 }
 
 // Context is a cluster, a user and a namespace to work in.

@@ -194,6 +194,15 @@ func (e Exec) attributes() []slog.Attr {
 	)...)
 }
 
+// String names the variable.
+func (v EnvVar) String() string { return "EnvVar{" + v.Name + "}" }
+
+// Format implements [fmt.Formatter] for every verb.
+func (v EnvVar) Format(f fmt.State, verb rune) { formatAs(f, verb, v.String()) }
+
+// LogValue implements [slog.LogValuer].
+func (v EnvVar) LogValue() slog.Value { return slog.StringValue(v.Name) }
+
 // LogValue implements [slog.LogValuer]: the names of what is there.
 func (c *Config) LogValue() slog.Value {
 	return slog.GroupValue(texts(

@@ -34,7 +34,7 @@ users:
     client-key-data: aHVudGVyMg==
     private: hunter2
     auth-provider: {name: oidc, config: {client-secret: hunter2, refresh-token: hunter2}}
-    exec: {command: login, args: [--secret=hunter2], env: [{name: PASSWORD, value: hunter2}]}
+    exec: {command: login, args: [--secret=hunter2], env: [{name: PASSWORD, value: hunter2, private: hunter2}]}
 contexts: [{name: x, context: {cluster: c, user: u}}]
 current-context: x
 `
@@ -48,7 +48,7 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 	user := c.Users[0].User
 	for name, value := range map[string]any{
 		"Config": c, "*Config": *c, "Users": c.Users, "NamedUser": c.Users[0], "*NamedUser": &c.Users[0], "User": user, "*User": &user,
-		"Resolved": r, "AuthProvider": user.AuthProvider, "Exec": *user.Exec, "Env": user.Exec.Env, "settings": user.AuthProvider.Config,
+		"Resolved": r, "AuthProvider": user.AuthProvider, "Exec": *user.Exec, "Env": user.Exec.Env, "EnvVar": user.Exec.Env[0], "*EnvVar": &user.Exec.Env[0], "settings": user.AuthProvider.Config,
 		"Secret": user.Token, "Data": user.ClientKeyData, "Cluster": c.Clusters[0], "within": struct{ User kubeconfig.User }{user},
 	} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
@@ -94,8 +94,8 @@ func TestEncodeWritesSecrets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(string(text), "hunter2"); n != 7 {
-		t.Errorf("%d of 7 secrets are in the file:\n%s", n, text)
+	if n := strings.Count(string(text), "hunter2"); n != 8 {
+		t.Errorf("%d of 8 secrets are in the file:\n%s", n, text)
 	}
 	if n := strings.Count(string(text), "aHVudGVyMg=="); n != 2 {
 		t.Errorf("%d of 2 PEM fields are in the file:\n%s", n, text)
