@@ -22,7 +22,8 @@ type Endpoint struct {
 	client    *Client
 	kind      *resource.Descriptor
 	namespace string
-	misuse    error // of the value's construction, reported by each call
+	misuse    error                                  // of the value's construction, reported by each call
+	keep      func(lent *resource.Raw) *resource.Raw // nil: all objects are copies
 }
 
 // Client returns the client that the requests go through.
@@ -47,6 +48,15 @@ func (e Endpoint) In(namespace string) Endpoint {
 	default:
 		e.misuse = validSegment("namespace", namespace)
 	}
+	return e
+}
+
+// Keeping returns the same requests, of which ListPage and OpenWatch hand over what keep makes of the objects
+// that come. keep is called with each of them in turn by the goroutine that reads. The object that it gets is
+// lent: it is valid during the call, and keep returns its Clone, or Pack, or an equal one that it has already,
+// which spares the copy. A nil keep clones. It is for caches, which have most of what a list says.
+func (e Endpoint) Keeping(keep func(lent *resource.Raw) *resource.Raw) Endpoint {
+	e.keep = keep
 	return e
 }
 

@@ -142,8 +142,9 @@ func (e Endpoint) readPage(ctx context.Context, opts *ListOptions, keep *wire.Op
 		return metav1.ListMeta{}, e.fail(r, err)
 	}
 	var visitErr error
-	meta, err := wire.ReadList(resp.Body, format, keep, func(o wire.Object) error {
-		visitErr = visit(resource.NewRaw(e.kind, o))
+	own := e.keeper(keep)
+	meta, err := wire.ReadList(resp.Body, format, own.options, func(o wire.Object) error {
+		visitErr = visit(own.object(o))
 		return visitErr
 	})
 	if visitErr != nil {

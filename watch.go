@@ -117,6 +117,7 @@ type WatchStream struct {
 	cancel   context.CancelFunc
 	body     io.Closer
 	reader   *wire.WatchReader
+	keeper   *keeper
 }
 
 // OpenWatch opens a watch. A refusal by the server is an error here, with its Status, and not
@@ -139,15 +140,16 @@ func (e Endpoint) OpenWatch(ctx context.Context, opts *WatchOptions) (*WatchStre
 	}
 	format, err := wire.FormatOf(resp.Header.Get("Content-Type"))
 	var reader *wire.WatchReader
+	own := e.keeper(nil)
 	if err == nil {
-		reader, err = wire.NewWatchReader(resp.Body, format, nil)
+		reader, err = wire.NewWatchReader(resp.Body, format, own.options)
 	}
 	if err != nil {
 		cancel()
 		resp.Body.Close()
 		return nil, e.fail(r, err)
 	}
-	return &WatchStream{endpoint: e, request: r, cancel: cancel, body: resp.Body, reader: reader}, nil
+	return &WatchStream{endpoint: e, request: r, cancel: cancel, body: resp.Body, reader: reader, keeper: own}, nil
 }
 
 // Next waits for the next event. It returns io.EOF when the server ended the watch, and an
@@ -175,7 +177,7 @@ func (w *WatchStream) Next() (RawEvent, error) {
 }
 
 func (w *WatchStream) object(typ EventType, event wire.Event) RawEvent {
-	raw := resource.NewRaw(w.endpoint.kind, event.Object)
+	raw := w.keeper.object(event.Object)
 	return RawEvent{Type: typ, Object: raw, ResourceVersion: raw.ResourceVersion()}
 }
 

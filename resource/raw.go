@@ -185,6 +185,21 @@ func (r *Raw) Pack(p *wire.Packer) *Raw {
 	return &Raw{r.descriptor, packed}
 }
 
+// Clone returns a copy of the object with memory of its own: for one that is only lent, see
+// [Lender].
+func (r *Raw) Clone() *Raw { return &Raw{r.descriptor, r.object.Clone()} }
+
+// Lender lends objects that were read into a buffer, one at a time. It is for the packages that
+// read from a server.
+type Lender struct{ raw Raw }
+
+// Lend returns an object that is valid until Lend is called again, and its bytes for as long as those
+// of o. What is to outlive that is cloned or packed.
+func (l *Lender) Lend(d *Descriptor, o wire.Object) *Raw {
+	l.raw = Raw{d, o}
+	return &l.raw
+}
+
 // IsProtobuf reports whether Bytes are protobuf and not JSON.
 func (r *Raw) IsProtobuf() bool { return r.object.Format() == wire.Protobuf }
 

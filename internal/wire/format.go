@@ -69,6 +69,11 @@ type Options struct {
 	// beside the objects. 0 means DefaultMaxObjectBytes; it cannot exceed 4 GiB, since offsets
 	// into an object are 32 bits.
 	MaxObjectBytes int64
+	// Transient has objects share the memory of the buffer that is read into: an object is valid
+	// until the function that it was handed to returns, or Next is called again. What is to
+	// outlive that has to be cloned or packed. For whoever keeps few of the objects, this spares the
+	// copies of the others.
+	Transient bool
 }
 
 func (o *Options) withDefaults() (Options, error) {

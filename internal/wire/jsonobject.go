@@ -19,6 +19,8 @@ type jsonObject struct {
 	kind    span // text of the member kind, in the object as it came
 
 	namespace, generation span // set when they were met
+
+	scratch []byte // what transient objects are in that are no part of what was read
 }
 
 // read reads the object that starts at the window's position and leaves the position behind
@@ -34,7 +36,7 @@ func (p *jsonObject) read() error {
 }
 
 func (p *jsonObject) reset() {
-	*p = jsonObject{w: p.w, opts: p.opts, names: p.names, base: p.w.pos - p.w.mark}
+	*p = jsonObject{w: p.w, opts: p.opts, names: p.names, base: p.w.pos - p.w.mark, scratch: p.scratch}
 	p.cut = p.store[:0]
 }
 
@@ -78,7 +80,7 @@ func isDepth(err error) bool {
 // useless as an object of a list or a watch is in its Err.
 func (p *jsonObject) take() Object {
 	p.obj.format = JSON
-	p.obj.data = copyWithout(p.text(), p.cut)
+	p.obj.data = p.data()
 	switch {
 	case !p.hasMeta:
 		p.fail("the object has no metadata")
@@ -86,6 +88,18 @@ func (p *jsonObject) take() Object {
 		p.fail("metadata.name is not set")
 	}
 	return p.obj
+}
+
+// data is what is kept of the object.
+func (p *jsonObject) data() string {
+	switch {
+	case !p.opts.Transient:
+		return stringOf(appendWithout(nil, p.text(), p.cut))
+	case len(p.cut) == 0:
+		return stringOf(p.text())
+	}
+	p.scratch = appendWithout(p.scratch[:0], p.text(), p.cut)
+	return stringOf(p.scratch)
 }
 
 // text is the object as it came.

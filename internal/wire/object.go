@@ -91,16 +91,27 @@ func (o *Object) Bytes() []byte {
 	return bytesOf(o.data)
 }
 
+// Clone returns a copy of o that shares no memory with it but for what is not written to ever.
+func (o *Object) Clone() Object {
+	c := *o
+	c.data = strings.Clone(o.data)
+	return c
+}
+
 // Size is the number of bytes that the object takes.
 func (o *Object) Size() int { return len(o.data) }
 
 // SameBytes reports whether the two are encoded in the same way and say the same in the same words.
 func (o *Object) SameBytes(other *Object) bool {
 	switch {
-	case o.format != other.format:
+	case o.format != other.format, o.part(o.version) != other.part(other.version):
 		return false
-	case o.isPacked() || other.isPacked():
+	case o.isPacked() && other.isPacked():
 		return o.samePacked(other)
+	case o.isPacked():
+		return o.unpacksTo(other.data)
+	case other.isPacked():
+		return other.unpacksTo(o.data)
 	default:
 		return o.data == other.data
 	}
@@ -215,24 +226,28 @@ func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)
 // cuts are the parts of an object that are left out, in order, relative to its start.
 type cuts []span
 
-// copyWithout copies b without the parts in cut, into an allocation of exactly that size.
-func copyWithout(b []byte, cut cuts) string {
-	if len(cut) == 0 {
-		return string(b)
-	}
+// appendWithout appends b without the parts in cut to dst, which grows to exactly what is needed
+// where it is too small.
+func appendWithout(dst, b []byte, cut cuts) []byte {
 	size := len(b)
 	for _, c := range cut {
 		size -= int(c.end - c.start)
 	}
-	var out strings.Builder
-	out.Grow(size)
+	dst = withRoom(dst, size)
 	from := uint32(0)
 	for _, c := range cut {
-		out.Write(b[from:c.start])
+		dst = append(dst, b[from:c.start]...)
 		from = c.end
 	}
-	out.Write(b[from:])
-	return out.String()
+	return append(dst, b[from:]...)
+}
+
+// withRoom returns dst, or a new slice without contents, with room for n bytes.
+func withRoom(dst []byte, n int) []byte {
+	if cap(dst) < n {
+		return make([]byte, 0, n)
+	}
+	return dst
 }
 
 // interner keeps one copy of strings that repeat: the namespaces that a body names. Lists are

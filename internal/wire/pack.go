@@ -241,19 +241,47 @@ func (o *Object) AppendBytes(b []byte) []byte {
 	}
 }
 
-// samePacked is SameBytes where at least one object is packed.
-func (o *Object) samePacked(other *Object) bool {
+// samePacked is SameBytes where both objects are packed.
+func (o *Object) samePacked(other *Object) (same bool) {
 	if o.extra == other.extra && o.data == other.data {
 		return true // in the usual case, which is that nothing was learnt in between
 	}
-	same := false
-	o.Read(func(mine []byte) error {
-		return other.Read(func(theirs []byte) error {
-			same = string(mine) == string(theirs)
-			return nil
-		})
+	other.Read(func(theirs []byte) error {
+		same = o.unpacksTo(stringOf(theirs))
+		return nil
 	})
 	return same
+}
+
+// unpacksTo reports whether o, which is packed, has the bytes in text. They are compared piece by piece,
+// without being put together.
+func (o *Object) unpacksTo(text string) bool {
+	packed := o.data[o.head:]
+	size, n := binary.Uvarint(bytesOf(packed))
+	packed = packed[n:]
+	if len(text) != int(o.head)+int(size) || text[:o.head] != o.data[:o.head] {
+		return false
+	}
+	for text = text[o.head:]; ; {
+		length, n := binary.Uvarint(bytesOf(packed))
+		piece := packed[n : n+int(length)]
+		packed = packed[n+int(length):]
+		if text[:len(piece)] != piece {
+			return false
+		}
+		if text = text[len(piece):]; text == "" {
+			return true
+		}
+		length, n = binary.Uvarint(bytesOf(packed))
+		place := int(binary.LittleEndian.Uint16(bytesOf(packed)[n:]))
+		packed = packed[n+2:]
+		if text[:length] != string(o.extra.dictionary.text[place:place+int(length)]) {
+			return false
+		}
+		if text = text[length:]; text == "" {
+			return true
+		}
+	}
 }
 
 // Read calls f with what Bytes returns, without an allocation: f must not keep it. It returns

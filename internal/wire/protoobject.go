@@ -31,11 +31,12 @@ type protoObject struct {
 	cut     cuts
 	removed uint32
 	store   [4]span
+	scratch []byte // what transient objects are in that are no part of what was read
 }
 
 // read returns the object in b. It does not fail: what is wrong is in the object's Err.
 func (p *protoObject) read(b []byte) Object {
-	*p = protoObject{opts: p.opts, names: p.names}
+	*p = protoObject{opts: p.opts, names: p.names, scratch: p.scratch}
 	p.cut = p.store[:0]
 	p.obj.format = Protobuf
 	meta, twice, err := findMetadata(b)
@@ -116,14 +117,20 @@ func appendField(b []byte, number uint64, content []byte) []byte {
 // are relative to the metadata, relative to the copy.
 func (p *protoObject) keep(b []byte, meta field) {
 	if p.removed == 0 {
-		p.obj.data = string(b)
 		p.obj.shift(uint32(meta.start))
+		if p.obj.data = stringOf(b); !p.opts.Transient {
+			p.obj.data = strings.Clone(p.obj.data)
+		}
 		return
 	}
 	var head [2 * binary.MaxVarintLen64]byte
 	h := binary.AppendUvarint(head[:0], 1<<3|wireBytes)
 	h = binary.AppendUvarint(h, uint64(meta.end-meta.start)-uint64(p.removed))
-	p.obj.data = copySegments(b, meta, h, p.cut, p.removed)
+	data := appendSegments(p.scratch[:0], b, meta, h, p.cut, p.removed)
+	if p.opts.Transient {
+		p.scratch = data
+	}
+	p.obj.data = stringOf(data)
 	p.obj.shift(uint32(meta.from + len(h)))
 }
 
@@ -263,19 +270,16 @@ func (p *protoObject) cutOut(f *fields) {
 	p.cut = append(p.cut, span{from, to})
 }
 
-// copySegments copies the message b with head in place of the tag and length of the field
-// meta, and without the cuts, which are relative to meta's content.
-func copySegments(b []byte, meta field, head []byte, cut cuts, removed uint32) string {
-	var out strings.Builder
-	out.Grow(len(b) - (meta.start - meta.from) + len(head) - int(removed))
-	out.Write(b[:meta.from])
-	out.Write(head)
+// appendSegments appends the message b to dst, which is empty, with head in place of the tag and length of
+// the field meta, and without the cuts, which are relative to meta's content.
+func appendSegments(dst, b []byte, meta field, head []byte, cut cuts, removed uint32) []byte {
+	dst = withRoom(dst, len(b)-(meta.start-meta.from)+len(head)-int(removed))
+	dst = append(append(dst, b[:meta.from]...), head...)
 	content, from := b[meta.start:meta.end], uint32(0)
 	for _, c := range cut {
-		out.Write(content[from:c.start])
+		dst = append(dst, content[from:c.start]...)
 		from = c.end
 	}
-	out.Write(content[from:])
-	out.Write(b[meta.end:])
-	return out.String()
+	dst = append(dst, content[from:]...)
+	return append(dst, b[meta.end:]...)
 }

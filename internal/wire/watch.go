@@ -95,7 +95,9 @@ func (r *WatchReader) Next() (Event, error) {
 }
 
 func (r *WatchReader) next() (Event, error) {
-	r.w.release()
+	if r.w.release(); r.w.pos == len(r.w.buf) { // it may be long until more comes
+		r.json.scratch, r.proto.scratch = nil, nil
+	}
 	if r.format == Protobuf {
 		return r.nextProtobuf()
 	}
