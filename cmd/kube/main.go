@@ -30,6 +30,7 @@ func commands() []command {
 	return []command{
 		{"dev", "serve a Kubernetes API in memory on this machine", dev},
 		{"crd", "check and compare custom resource definitions", crdCommand},
+		{"types", "write Go types for custom resource definitions", typesCommand},
 	}
 }
 

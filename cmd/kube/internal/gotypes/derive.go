@@ -95,6 +95,7 @@ func (b *builder) sayType(d *decl, p *props) {
 	w := &wording{from: d.schema, to: p}
 	w.text("title", d.schema.Title, &p.Title)
 	w.object()
+	w.oneOf()
 	list, rules := rulesOfType(d.schema)
 	if len(rules) > 0 && slices.ContainsFunc(d.fields, func(f *field) bool { return f.name == "Rules" }) {
 		rules = nil // a type cannot have both

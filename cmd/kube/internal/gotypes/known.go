@@ -170,11 +170,35 @@ func (k *knownType) matches(s *props) float64 {
 		return 0
 	case len(k.schema.Properties) <= 5 && share < 1:
 		return 0
-	case !holds(&k.schema, s):
+	case !holds(&k.schema, s) || isStricter(&k.schema, s, true):
 		return 0
 	}
 	return share
 }
+
+// isStricter reports whether parts of a schema have constraints that the type of Kubernetes does not
+// know: then somebody else wrote them, and wants to see them. Those of the whole stand with the field.
+func isStricter(of, s *props, whole bool) bool {
+	unknown := len(s.Enum) > len(of.Enum) || s.Pattern != "" && of.Pattern == "" || len(s.XValidations) > len(of.XValidations) ||
+		set(s.MinLength, of.MinLength) || set(s.MaxLength, of.MaxLength) || set(s.Minimum, of.Minimum) || set(s.Maximum, of.Maximum) ||
+		set(s.MinItems, of.MinItems) || set(s.MaxItems, of.MaxItems) || set(s.MinProperties, of.MinProperties) || set(s.MaxProperties, of.MaxProperties)
+	junctors := len(s.OneOf)+len(s.AllOf) > 0 || s.Not != nil || len(s.AnyOf) > 0 && !s.XIntOrString
+	if junctors || unknown && !whole {
+		return true
+	}
+	for name, p := range s.Properties {
+		if inner, ok := of.Properties[name]; ok && isStricter(&inner, &p, false) {
+			return true
+		}
+	}
+	if s.Items != nil && of.Items != nil && isStricter(of.Items.Schema, s.Items.Schema, false) {
+		return true
+	}
+	values := s.AdditionalProperties
+	return values != nil && values.Schema != nil && of.AdditionalProperties != nil && isStricter(of.AdditionalProperties.Schema, values.Schema, false)
+}
+
+func set[V any](value, known *V) bool { return value != nil && known == nil }
 
 // holds reports whether a Go type whose schema is of keeps everything that s lets in, and
 // writes nothing that s does not want.

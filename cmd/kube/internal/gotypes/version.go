@@ -30,8 +30,8 @@ type kindVersion struct {
 	spec, status *field
 	// options are what package crd is told beside the types: parts of it that it would refuse are nil.
 	options crd.Options
-	// meta are the descriptions of apiVersion and kind.
-	meta map[string]string
+	// meta are the words about the fields apiVersion, kind and metadata.
+	meta map[string][]string
 	// patch is what neither types nor tags nor options say, as a JSON merge patch, and remains says
 	// what that is.
 	patch   []byte
@@ -112,10 +112,19 @@ func (v *kindVersion) readOptions() {
 	if approval := v.def.Annotations[apiextensionsv1.KubeAPIApprovedAnnotation]; approval != "" {
 		o.Annotations = map[string]string{apiextensionsv1.KubeAPIApprovedAnnotation: approval}
 	}
-	v.meta = map[string]string{}
-	for _, name := range []string{"apiVersion", "kind"} {
-		if d := v.schema().Properties[name].Description; d != "" {
-			v.meta[name] = d
+	v.readMeta()
+}
+
+// readMeta takes what the schema says of the fields that every object has.
+func (v *kindVersion) readMeta() {
+	v.meta = map[string][]string{}
+	for _, name := range []string{"apiVersion", "kind", "metadata"} {
+		p, ok := v.schema().Properties[name]
+		if ok && slices.Contains(v.schema().Required, name) {
+			v.meta[name] = append(v.meta[name], "required")
+		}
+		if p.Description != "" && name != "metadata" {
+			v.meta[name] = append(v.meta[name], "description="+quote(p.Description))
 		}
 	}
 }
@@ -225,18 +234,30 @@ func (v *kindVersion) derivedRoot(b *builder) *props {
 	if v.generic {
 		v.deriveGeneric(root)
 	}
-	for name := range v.meta {
-		v.meta[name] = strings.ToValidUTF8(v.meta[name], "")
-	}
-	root.Properties["apiVersion"] = props{Type: "string", Description: v.meta["apiVersion"]}
-	root.Properties["kind"] = props{Type: "string", Description: v.meta["kind"]}
-	root.Properties["metadata"] = props{Type: "object"}
+	v.deriveMeta(root)
 	if status, ok := root.Properties["status"]; ok && isEmptyObject(&status) {
 		delete(root.Properties, "status")
 	}
 	root.Required = slices.DeleteFunc(root.Required, func(name string) bool { return name == "status" })
 	root.XValidations = slices.Concat(root.XValidations, apiextensionsv1.ValidationRules(v.options.Rules))
 	return root
+}
+
+// deriveMeta adds the fields that every object has.
+func (v *kindVersion) deriveMeta(root *props) {
+	for name, typ := range map[string]string{"apiVersion": "string", "kind": "string", "metadata": "object"} {
+		p := props{Type: typ}
+		if v.meta[name] != nil {
+			if name != "metadata" {
+				p.Description = v.schema().Properties[name].Description
+			}
+			if slices.Contains(v.meta[name], "required") {
+				root.Required = append(root.Required, name)
+			}
+		}
+		root.Properties[name] = p
+	}
+	slices.Sort(root.Required)
 }
 
 // deriveGeneric follows what package crd makes of resource.Object: fields without comments.

@@ -222,6 +222,63 @@ func alternatives(texts []string) string {
 	return strings.Join(list, "|")
 }
 
+// oneOf says unions in the words of JSON Schema, where all alternatives are such.
+func (w *wording) oneOf() {
+	groups := [][]props{w.from.OneOf}
+	if w.from.OneOf == nil {
+		groups = nil
+		for _, p := range w.from.AllOf {
+			if !reflect.DeepEqual(p, props{OneOf: p.OneOf}) {
+				return
+			}
+			groups = append(groups, p.OneOf)
+		}
+	} else if w.from.AllOf != nil {
+		return
+	}
+	var list []string
+	for _, branches := range groups {
+		word := oneOfWord(w.from, branches)
+		if word == "" || len(groups) == 1 && w.from.OneOf == nil {
+			return
+		}
+		list = append(list, word)
+	}
+	if !slices.IsSortedFunc(list, func(a, b string) int { return strings.Compare(unionName(a), unionName(b)) }) {
+		return // words have an order of their own
+	}
+	w.list = append(w.list, list...)
+	w.to.OneOf, w.to.AllOf = w.from.OneOf, w.from.AllOf
+}
+
+func unionName(word string) string { name, _, _ := strings.Cut(word, "="); return name }
+
+// oneOfWord returns the word for branches that each ask for one field, or nothing.
+func oneOfWord(s *props, branches []props) string {
+	word := "oneOf"
+	if len(branches) > 0 && branches[0].Not != nil {
+		if !reflect.DeepEqual(branches[0], props{Not: &props{AnyOf: branches[1:]}}) {
+			return ""
+		}
+		word, branches = "oneOfOrNone", branches[1:]
+	}
+	var names []string
+	for _, b := range branches {
+		if len(b.Required) != 1 || !reflect.DeepEqual(b, props{Required: b.Required}) {
+			return ""
+		}
+		name := b.Required[0]
+		if _, ok := s.Properties[name]; !ok || slices.Contains(s.Required, name) || slices.Contains(names, name) || strings.Contains(name, ".") {
+			return ""
+		}
+		names = append(names, name)
+	}
+	if names == nil {
+		return ""
+	}
+	return word + "=" + alternatives(names)
+}
+
 // unions are the words that stand for rules, in the order in which package crd applies them.
 var unions = []struct{ word, each, junctor, end, message string }{
 	{"atMostOneOf", "(has(self.%s)?1:0)", "+", " <= 1", "at most one of the fields in [%s] may be set"},

@@ -264,7 +264,7 @@ func (v *kindVersion) writeOptions(w *writer) {
 	if len(v.meta) > 0 {
 		w.line("Fields: map[string]string{")
 		for _, name := range keysOf(v.meta) {
-			w.line("%q: %s,", "."+name, goString("description="+quote(v.meta[name])))
+			w.line("%q: %s,", "."+name, goString(strings.Join(v.meta[name], ",")))
 		}
 		w.line("},")
 	}
