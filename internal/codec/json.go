@@ -72,6 +72,13 @@ func DecodeJSON(data []byte, into any) error {
 	if u, ok := into.(*unstructured.Unstructured); ok {
 		return decodeUnstructured(data, u)
 	}
+	v := reflect.ValueOf(into).Elem()
+	if v.IsZero() {
+		if readJSON(data, v) {
+			return nil
+		}
+		v.SetZero()
+	}
 	if err := json.Unmarshal(data, into, traitsOf(t).options()); err != nil {
 		return explainDecode(t, data, err)
 	}
