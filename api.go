@@ -208,6 +208,9 @@ func (e Endpoint) replace(ctx context.Context, name, subresource string, obj any
 	if err == nil && e.kind.MetadataOnly {
 		err = errMetadataWrite
 	}
+	if err == nil && e.kind.Partial && (subresource == "" || subresource == "status") {
+		err = errPartialReplace
+	}
 	if err == nil {
 		r.body, r.contentType, err = e.encode(obj, body.Info)
 	}
@@ -216,6 +219,8 @@ func (e Endpoint) replace(ctx context.Context, name, subresource string, obj any
 	}
 	return e.exchange(ctx, r, body, into)
 }
+
+var errPartialReplace = errors.New("replacing an object by a partial type (resource.Partial) would remove the fields that the type lacks; use Patch or Apply, or the kind's full descriptor")
 
 // write starts a request that writes obj by name.
 func (e Endpoint) write(verb, method, name, subresource string, obj any, body payload) (*request, error) {
@@ -294,6 +299,7 @@ func (e Endpoint) applyConfiguration(ctx context.Context, config any, fieldManag
 
 func (e Endpoint) delete(ctx context.Context, name string, opts *DeleteOptions) error {
 	r, err := e.object("delete", http.MethodDelete, name)
+	r.accept = e.accept(asMetadata)
 	return e.sendDelete(ctx, r, opts, err)
 }
 
@@ -302,13 +308,13 @@ func (e Endpoint) deleteCollection(ctx context.Context, list *ListOptions, opts 
 	if err == nil {
 		r.query, err = list.query()
 	}
+	r.accept = e.accept(asMetaList)
 	return e.sendDelete(ctx, r, opts, err)
 }
 
 // sendDelete sends a deletion. The answer, a Status or what was deleted, is read for those who
 // observe writes.
 func (e Endpoint) sendDelete(ctx context.Context, r *request, opts *DeleteOptions, err error) error {
-	r.accept = e.accept(asMetadata)
 	if err != nil {
 		return e.fail(r, err)
 	}

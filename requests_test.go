@@ -216,6 +216,12 @@ func TestRequests(t *testing.T) {
 		{"delete a collection", func(c *kube.Client) error {
 			return c.Namespaced(core.Pods, "ns").DeleteCollection(ctx, &kube.ListOptions{Labels: "a=b"}, nil)
 		}, "DELETE /api/v1/namespaces/ns/pods?labelSelector=a%3Db", "", "", ""},
+		{"delete metadata", func(c *kube.Client) error { return c.Namespaced(hacks.Metadata(), "ns").Delete(ctx, "n", nil) },
+			"DELETE /apis/kube.rs/v1/namespaces/ns/hacks/n",
+			"application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json", "", ""},
+		{"delete a collection of metadata", func(c *kube.Client) error { return c.Namespaced(hacks.Metadata(), "ns").DeleteCollection(ctx, nil, nil) },
+			"DELETE /apis/kube.rs/v1/namespaces/ns/hacks",
+			"application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json", "", ""},
 		{"watch", func(c *kube.Client) error { return first(c.All(core.Pods).Watch(ctx, nil)) },
 			"GET /api/v1/pods?watch=true&allowWatchBookmarks=true", "", "", ""},
 		{"streaming list", func(c *kube.Client) error {

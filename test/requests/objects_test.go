@@ -17,6 +17,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -241,5 +242,34 @@ func TestDrain(t *testing.T) {
 	}
 	if err := nodes.Uncordon(ctx, client, name); err != nil || unschedulable() != 0 {
 		t.Errorf("uncordon: %v, %d nodes are unschedulable", err, unschedulable())
+	}
+}
+
+// TestResize changes the resources of a pod that runs. Its node, which would act on it, is none.
+func TestResize(t *testing.T) {
+	w := connect(t)
+	ctx := t.Context()
+	api := w.admin(t).Namespaced(core.Pods, w.NewNamespace(t))
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: template().Spec}
+	cpu := func(text string) corev1.ResourceRequirements {
+		return corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: apiresource.MustParse(text)}}
+	}
+	pod.Spec.Containers[0].Resources = cpu("100m")
+	pod = must[*corev1.Pod](t)(api.Create(ctx, pod, nil))
+	pod.Spec.Containers[0].Resources = cpu("200m")
+	if _, err := api.Replace(ctx, pod, nil); !errors.Is(err, kube.ErrInvalid) {
+		t.Errorf("without the subresource: %v", err)
+	}
+	sub := api.Sub(core.PodResize)
+	pod = must[*corev1.Pod](t)(sub.Replace(ctx, "web", pod, nil))
+	if got := pod.Spec.Containers[0].Resources.Requests.Cpu().String(); got != "200m" {
+		t.Errorf("replaced: %s", got)
+	}
+	name := pod.Spec.Containers[0].Name
+	pod = must[*corev1.Pod](t)(sub.Patch(ctx, "web", kube.StrategicPatch(map[string]any{"spec": map[string]any{"containers": []any{
+		map[string]any{"name": name, "resources": map[string]any{"requests": map[string]any{"cpu": "300m"}}},
+	}}}), nil))
+	if got := must[*corev1.Pod](t)(sub.Get(ctx, "web")); got.Spec.Containers[0].Resources.Requests.Cpu().String() != "300m" || got.ResourceVersion != pod.ResourceVersion {
+		t.Errorf("patched: %v", got.Spec.Containers[0].Resources)
 	}
 }
