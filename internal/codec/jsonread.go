@@ -151,7 +151,11 @@ func (r *jsonReader) list(t *jsonType, p unsafe.Pointer) bool {
 	*(*[]struct{})(p) = []struct{}{} // empty, not nil
 	for more := r.open('[', ']'); more; more = r.more(']') {
 		if list.len == list.cap {
-			reflect.NewAt(t.typ, p).Elem().Grow(max(1, 2*list.cap))
+			room := 1 // as many lists have
+			if list.cap > 0 {
+				room = r.ahead()
+			}
+			reflect.NewAt(t.typ, p).Elem().Grow(room)
 		}
 		list.len++
 		if !r.value(t.elem, unsafe.Add(list.data, uintptr(list.len-1)*t.elem.size)) {

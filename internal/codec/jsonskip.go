@@ -130,3 +130,32 @@ func (r *jsonReader) digits() (n int) {
 	}
 	return n
 }
+
+// ahead counts the elements of a list from the one that begins at at. In broken JSON it counts something.
+func (r *jsonReader) ahead() (n int) {
+	n = 1
+	for at, depth := r.at, 0; at < len(r.data); at++ {
+		switch r.data[at] {
+		case '"':
+			for at += 1 + plainBytes(r.data[at+1:]); at < len(r.data) && r.data[at] != '"'; at += 1 + plainBytes(r.data[at+1:]) {
+				if r.data[at] == '\\' {
+					at++
+				}
+				if at+1 >= len(r.data) {
+					return n
+				}
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth < 0 {
+				return n
+			}
+		case ',':
+			if depth == 0 {
+				n++
+			}
+		}
+	}
+	return n
+}
