@@ -58,12 +58,16 @@ func readResult(folder string, sc scenario) (*result, error) {
 
 // values returns a row's figures of all runs of a client.
 func (r *result) values(client string, w row) (values []float64) {
+	phase := w.phase
+	if client != ours && w.theirs != "" {
+		phase = w.theirs
+	}
 	for _, s := range r.Samples {
 		if s.Client != client || s.Variant != w.variant {
 			continue
 		}
 		for _, p := range s.Phases {
-			if p.Phase == w.phase {
+			if p.Phase == phase {
 				values = append(values, of(w.metric, p))
 			}
 		}

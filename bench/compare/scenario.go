@@ -40,6 +40,8 @@ type variant struct {
 // row is a line of the table: a metric of a phase of a variant.
 type row struct {
 	variant, phase, metric string
+	// theirs is the phase of the peers where it has another name.
+	theirs string
 	// targets are met or missed. limit says why one is missed and stays so: it is reported, but is
 	// no failure.
 	targets []target
