@@ -1,6 +1,7 @@
 package requests_test
 
 import (
+	"context"
 	"encoding/json/v2"
 	"encoding/pem"
 	"errors"
@@ -62,7 +63,11 @@ func (w world) webhook(t *testing.T, ns string, review func(*admissionv1.Admissi
 	if _, err := api.Create(t.Context(), hook, nil); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { api.Delete(t.Context(), ns, nil) })
+	t.Cleanup(func() {
+		if err := api.Delete(context.WithoutCancel(t.Context()), ns, nil); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func configMap(name string) *corev1.ConfigMap {
