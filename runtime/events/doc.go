@@ -34,8 +34,10 @@
 //	}
 //
 // What happens again within six minutes becomes one Event with a count, so that a controller
-// that says the same in each run does not fill the cluster with Events.
+// that says the same in each run does not fill the cluster with Events. Nor does one that says
+// something else each time: from the eleventh note on there is one Event that has the latest.
 //
-// The identity of the program needs the verbs create and patch on events.events.k8s.io.
+// The identity of the program needs the verbs create and patch on events.events.k8s.io, and
+// patch on events of the core group for the note of that last Event.
 // See https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/
 package events

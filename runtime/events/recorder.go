@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"os"
 	"sync"
 	"time"
@@ -31,9 +32,12 @@ type Recorder struct {
 	controller string
 	instance   string
 
+	seed maphash.Seed // of notes
+
 	mu    sync.Mutex
 	kept  map[sort]*series
 	swept time.Time
+	named time.Time // what the last Event was named after
 }
 
 // Options changes how a recorder works.
@@ -61,7 +65,7 @@ type Event struct {
 // NewRecorder returns a recorder. controller is the name of the controller, such as
 // example.com/webapp. opts, which may be nil, are copied.
 func NewRecorder(client *kube.Client, controller string, opts *Options) *Recorder {
-	r := &Recorder{client: client, controller: controller, kept: map[sort]*series{}}
+	r := &Recorder{client: client, controller: controller, seed: maphash.MakeSeed(), kept: map[sort]*series{}}
 	if opts != nil {
 		r.instance = opts.Instance
 	}
@@ -83,60 +87,51 @@ type sort struct {
 	regarding, related corev1.ObjectReference
 }
 
-// series is the Event of a sort that was written last.
-type series struct {
-	used time.Time // guarded by the recorder
-
-	mu    sync.Mutex // held during requests: two of a sort at a time would be two Events
-	name  string     // empty before the first
-	note  string
-	count int32
-	last  time.Time
-}
-
 // Publish writes an Event about regarding, into its namespace, or into "default" for a
-// cluster-scoped object. The same Event within six minutes of the last is counted at that; one
-// with another note is a new one, since the server lets nobody change a note. It fails as a
-// create or a patch does, and with an error that names the field for an Event that the server
-// would not take.
+// cluster-scoped object. The same Event within six minutes of the last is counted at that.
+//
+// Events of which only the notes differ are Events of their own, up to ten. Further ones become one
+// Event, whose note is the latest with "(combined from similar events): " before it, so that notes
+// which are never the same fill nothing. An identity that may not patch events of the core
+// group leaves that Event with its first note, and counts.
+//
+// Publish fails as a create or a patch does, and with an error that names the field for an Event
+// that the server would not take.
 func (r *Recorder) Publish(ctx context.Context, regarding corev1.ObjectReference, e Event) error {
 	if err := r.validate(&regarding, &e); err != nil {
 		return fmt.Errorf("event about %s %s: %w", regarding.Kind, regarding.Name, err)
 	}
-	e.Note = cut(e.Note, maxNote)
-	namespace := regarding.Namespace
-	if namespace == "" {
-		namespace = metav1.NamespaceDefault
-	}
-	api := r.client.Namespaced(k8sevents.Events, namespace)
 	now := time.Now()
 	s := r.seriesOf(sortOf(regarding, &e), now)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.name != "" && s.note == e.Note && now.Sub(s.last) < window {
-		err := s.repeat(ctx, api, now)
+	e.Note = cut(e.Note, maxNote)
+	note := maphash.String(r.seed, e.Note)
+	w := s.writtenFor(note, now)
+	if w == &s.combined {
+		e.Note = cut(combined+e.Note, maxNote)
+	}
+	p := publication{r.client, namespaceOf(&regarding), e.Note, note, now}
+	if w.count > 0 {
+		err := p.repeat(ctx, w)
 		if !errors.Is(err, kube.ErrNotFound) { // else the server has dropped it
 			return err
 		}
 	}
-	created := r.event(regarding, &e, namespace, now)
-	if _, err := api.Create(ctx, created, nil); err != nil {
+	created := r.event(regarding, &e, p.namespace, r.name(now), now)
+	if _, err := r.client.Namespaced(k8sevents.Events, p.namespace).Create(ctx, created, nil); err != nil {
+		w.count = 0
 		return err
 	}
-	s.name, s.note, s.count, s.last = created.Name, e.Note, 1, now
+	w.name, w.note, w.count, w.last = created.Name, note, 1, now
 	return nil
 }
 
-// repeat counts one more.
-func (s *series) repeat(ctx context.Context, api kube.API[eventsv1.Event], now time.Time) error {
-	_, err := api.Patch(ctx, s.name, kube.MergePatch(map[string]any{"series": eventsv1.EventSeries{
-		Count: s.count + 1, LastObservedTime: metav1.NewMicroTime(now),
-	}}), nil)
-	if err == nil {
-		s.count++
-		s.last = now
+func namespaceOf(regarding *corev1.ObjectReference) string {
+	if regarding.Namespace == "" {
+		return metav1.NamespaceDefault
 	}
-	return err
+	return regarding.Namespace
 }
 
 func sortOf(regarding corev1.ObjectReference, e *Event) sort {
@@ -178,13 +173,25 @@ func (r *Recorder) sweep(now time.Time) {
 	}
 }
 
-func (r *Recorder) event(regarding corev1.ObjectReference, e *Event, namespace string, now time.Time) *eventsv1.Event {
+// name returns the time to name an Event after, which is that of no other: two can come at one
+// time, as clocks go.
+func (r *Recorder) name(now time.Time) time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !now.After(r.named) {
+		now = r.named.Add(time.Nanosecond)
+	}
+	r.named = now
+	return now
+}
+
+func (r *Recorder) event(regarding corev1.ObjectReference, e *Event, namespace string, name, now time.Time) *eventsv1.Event {
 	kind := corev1.EventTypeNormal
 	if e.Warning {
 		kind = corev1.EventTypeWarning
 	}
 	return &eventsv1.Event{
-		ObjectMeta:          metav1.ObjectMeta{Namespace: namespace, Name: eventName(regarding.Name, now)},
+		ObjectMeta:          metav1.ObjectMeta{Namespace: namespace, Name: eventName(regarding.Name, name)},
 		EventTime:           metav1.NewMicroTime(now),
 		ReportingController: r.controller,
 		ReportingInstance:   r.instance,

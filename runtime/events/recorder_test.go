@@ -28,7 +28,9 @@ type fakeEvents struct {
 	mu      sync.Mutex
 	created []*eventsv1.Event
 	count   map[string]int32
-	gone    bool // the server has dropped its Events
+	notes   map[string]string // that were changed
+	gone    bool              // the server has dropped its Events
+	strict  bool              // Events of the core group may not be changed
 }
 
 func (f *fakeEvents) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -50,14 +52,27 @@ func (f *fakeEvents) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		json.NewEncoder(w).Encode(&metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: "Failure", Reason: "NotFound", Code: 404})
 		return
 	}
-	json.NewDecoder(r.Body).Decode(&e)
-	f.count[r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]] = e.Series.Count
+	if core := strings.HasPrefix(r.URL.Path, "/api/v1/"); core && f.strict {
+		w.WriteHeader(403)
+		json.NewEncoder(w).Encode(&metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: "Failure", Reason: "Forbidden", Code: 403})
+		return
+	}
+	var change struct {
+		Series  *eventsv1.EventSeries
+		Message *string
+	}
+	json.NewDecoder(r.Body).Decode(&change)
+	name := r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
+	f.count[name] = change.Series.Count
+	if change.Message != nil {
+		f.notes[name] = *change.Message
+	}
 	json.NewEncoder(w).Encode(&e)
 }
 
 func inBubble(t *testing.T, f func(t *testing.T, server *fakeEvents, r *Recorder)) {
 	synctest.Test(t, func(t *testing.T) {
-		server := &fakeEvents{count: map[string]int32{}}
+		server := &fakeEvents{count: map[string]int32{}, notes: map[string]string{}}
 		srv := apitest.Start(t, &apitest.Options{Handler: server})
 		f(t, server, NewRecorder(srv.Client(), "example.com/test", &Options{Instance: "pod-1"}))
 	})
@@ -127,7 +142,7 @@ func TestAnotherEventIsNotCounted(t *testing.T) {
 			{Reason: "Restarted", Action: "Starting", Note: "it runs"},
 			{Reason: "Started", Action: "Restarting", Note: "it runs"},
 			{Reason: "Started", Action: "Starting", Note: "it runs", Related: &other},
-			{Reason: "Started", Action: "Starting", Note: "another note"}, // which cannot be changed
+			{Reason: "Started", Action: "Starting", Note: "another note"},
 		} {
 			time.Sleep(time.Second)
 			if publish(t, r, about("a", ""), e); len(server.created) != i+1 {
@@ -238,6 +253,7 @@ func TestImports(t *testing.T) {
 	deptest.Allow(t,
 		"github.com/go-kube/kube",
 		"github.com/go-kube/kube/resource",
+		"github.com/go-kube/kube/k8s/core",
 		"github.com/go-kube/kube/k8s/events",
 		"github.com/go-kube/kube/internal/wire",
 		"github.com/go-kube/kube/internal/codec",

@@ -25,6 +25,23 @@ func TestRegression25EventsAreCountedWhateverTheVersion(t *testing.T) {
 	})
 }
 
+// Of notes that differ, kube-rs shows the first.
+func TestRegression25TheLatestNoteIsThere(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *fakeEvents, r *Recorder) {
+		for i := range 50 {
+			note := fmt.Sprint("note ", i)
+			publish(t, r, about("a", ""), Event{Reason: "Started", Action: "Starting", Note: note})
+			last := server.created[len(server.created)-1]
+			if now, ok := server.notes[last.Name]; ok {
+				last.Note = now
+			}
+			if !strings.HasSuffix(last.Note, note) {
+				t.Errorf("the last Event says %q, want %q", last.Note, note)
+			}
+		}
+	})
+}
+
 func TestRegression25ADroppedEventIsNoError(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *fakeEvents, r *Recorder) {
 		publish(t, r, about("a", ""), started)
