@@ -15,6 +15,9 @@ type Descriptor struct {
 	Scope Scope
 	// MetadataOnly asks the server for PartialObjectMetadata instead of whole objects.
 	MetadataOnly bool
+	// Partial says that the Go type lacks fields that objects of the kind have, see [Partial].
+	// Such objects are not sent in place of whole ones.
+	Partial bool
 
 	unmarshal Unmarshal
 }
@@ -52,14 +55,20 @@ type definition struct {
 	info      Info
 	scope     Scope
 	unmarshal Unmarshal
-	once      sync.Once
-	whole     Descriptor
-	metadata  Descriptor
+	// partial describes a kind of which the Go type has only a part. It is nil for others.
+	partial  func() Descriptor
+	once     sync.Once
+	whole    Descriptor
+	metadata Descriptor
 }
 
 func (d *definition) completed() *definition {
 	d.once.Do(func() {
-		d.whole = Descriptor{Info: d.info.completed(), Scope: d.scope, unmarshal: d.unmarshal}
+		if d.partial != nil {
+			d.whole = d.partial()
+		} else {
+			d.whole = Descriptor{Info: d.info.completed(), Scope: d.scope, unmarshal: d.unmarshal}
+		}
 		d.metadata = d.whole
 		d.metadata.MetadataOnly, d.metadata.unmarshal = true, nil
 	})
