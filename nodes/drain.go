@@ -196,8 +196,9 @@ func (d *drain) end(ctx context.Context, api kube.API[corev1.Pod], pod *corev1.P
 	}
 }
 
+// ask sends one eviction or deletion. The client repeats what did not reach the server, but not an
+// eviction that is refused with 429: a budget is waited for here, where it is told.
 func (d *drain) ask(ctx context.Context, api kube.API[corev1.Pod], pod *corev1.Pod) error {
-	ctx = kube.WithoutRetry(ctx) // a budget's 429 is waited for here, where it is told
 	if d.DisableEviction {
 		return api.Delete(ctx, pod.Name, &kube.DeleteOptions{GracePeriod: d.GracePeriod, UID: pod.UID})
 	}

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -35,6 +37,7 @@ type cluster struct {
 	pods    []*corev1.Pod
 	ends    map[string]time.Time
 	blocked map[string]int // evictions to refuse
+	away    int            // evictions that do not reach the server
 	daemons []string
 	log     []string
 }
@@ -50,6 +53,9 @@ func (c *cluster) RoundTrip(req *http.Request) (*http.Response, error) {
 		body, _ := io.ReadAll(req.Body)
 		c.log = append(c.log, "patch "+name+" "+string(body))
 		return answer(req, 200, &corev1.Node{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}})
+	case strings.HasSuffix(path, "/eviction") && c.away > 0:
+		c.away--
+		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
 	case strings.HasSuffix(path, "/eviction"):
 		return c.evict(req, parts[len(parts)-2])
 	case strings.Contains(path, "/daemonsets/"):
@@ -208,4 +214,14 @@ func TestDrain(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A server that is away for a moment does not end a drain.
+func TestDrainOverAnOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &cluster{pods: []*corev1.Pod{pod("p")}, away: 8}
+		if err := nodes.Drain(t.Context(), c.client(t), "n", nil); err != nil || c.away != 0 {
+			t.Errorf("%v; %d connections were not tried", err, c.away)
+		}
+	})
 }
