@@ -62,7 +62,7 @@ func objects(b testing.TB, n, size, version int) []*resource.Raw {
 func fill(c *cache, all []*resource.Raw, version string) {
 	c.take(c.whole, watcher.RawEvent{Type: watcher.Init})
 	for _, raw := range all {
-		c.take(c.whole, watcher.RawEvent{Type: watcher.InitApply, Object: raw})
+		c.take(c.whole, watcher.RawEvent{Type: watcher.InitApply, Object: c.kept(raw)})
 	}
 	c.take(c.whole, watcher.RawEvent{Type: watcher.InitDone, ResourceVersion: version})
 }
@@ -88,7 +88,7 @@ func BenchmarkApply(b *testing.B) {
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
 				raw := rounds[1-i/10_000%2][i%10_000]
-				c.take(c.whole, watcher.RawEvent{Type: watcher.Apply, Object: raw, ResourceVersion: raw.ResourceVersion()})
+				c.take(c.whole, watcher.RawEvent{Type: watcher.Apply, Object: c.kept(raw), ResourceVersion: raw.ResourceVersion()})
 			}
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"sync"
 
+	"github.com/go-kube/kube"
 	"github.com/go-kube/kube/internal/wire"
 	"github.com/go-kube/kube/resource"
 	"github.com/go-kube/kube/runtime/watcher"
@@ -45,18 +46,18 @@ type cache struct {
 	waiters     map[*waiter]struct{}
 }
 
-func newCache(d *resource.Descriptor, engine *watcher.Engine) *cache {
+func newCache(endpoint kube.Endpoint, opts *watcher.Options) *cache {
 	c := &cache{
-		engine:      engine,
 		ready:       make(chan struct{}),
 		stopped:     make(chan struct{}),
 		known:       true,
-		whole:       newPart(engine),
 		subscribers: map[*subscriber]struct{}{},
 		waiters:     map[*waiter]struct{}{},
 	}
+	c.engine = watcher.NewEngine(endpoint.Keeping(c.kept), opts)
+	c.whole = newPart(c.engine)
 	c.parts = map[string]*part{"": c.whole}
-	c.decoder = decoder{descriptor: d, report: c.failed}
+	c.decoder = decoder{descriptor: endpoint.Descriptor(), report: c.failed}
 	return c
 }
 

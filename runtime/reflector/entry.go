@@ -116,9 +116,9 @@ func (d *decoder) fail(raw *resource.Raw, err error) {
 	})
 }
 
-// same reports whether raw says nothing new about the object in c. A Modify function makes
+// unchanged reports whether raw says nothing new about the object in c. A Modify function makes
 // the bytes differ from the server's, but not the version.
-func (d *decoder) same(c content, raw *resource.Raw) bool {
+func (d *decoder) unchanged(c content, raw *resource.Raw) bool {
 	if len(d.modify) > 0 {
 		return c.raw.ResourceVersion() == raw.ResourceVersion()
 	}

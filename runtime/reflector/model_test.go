@@ -71,7 +71,7 @@ func (m *model) relist() {
 	}
 	m.cache.take(m.cache.whole, watcher.RawEvent{Type: watcher.Init})
 	for _, raw := range m.objects {
-		m.cache.take(m.cache.whole, watcher.RawEvent{Type: watcher.InitApply, Object: raw})
+		m.cache.take(m.cache.whole, watcher.RawEvent{Type: watcher.InitApply, Object: m.cache.kept(raw)})
 	}
 	for range m.random.IntN(20) {
 		event := m.step()

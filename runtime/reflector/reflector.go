@@ -65,7 +65,7 @@ func ForEndpoint[K any](endpoint kube.Endpoint, opts *Options) *Reflector[K] {
 	if s.onError = o.Watch.OnError; o.Share {
 		o.Watch.OnError = s.tellAll
 	}
-	c := newCache(endpoint.Descriptor(), watcher.NewEngine(endpoint, &o.Watch))
+	c := newCache(endpoint, &o.Watch)
 	c.keep, c.maxBytes = o.Decoded, o.MaxBytes
 	c.onError, c.log = o.Watch.OnError, o.Watch.Logger
 	if c.log == nil {

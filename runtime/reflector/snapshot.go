@@ -35,7 +35,7 @@ func (s *snapshot) apply(raw *resource.Raw) {
 			s.drop(known)
 		}
 		return
-	case c.same(known.content, raw):
+	case c.unchanged(known.content, raw):
 		delete(s.changed, known)
 	default:
 		s.changed[known] = s.hold(raw)
@@ -47,7 +47,7 @@ func (s *snapshot) apply(raw *resource.Raw) {
 
 // hold makes of raw what will be stored.
 func (s *snapshot) hold(raw *resource.Raw) content {
-	now := s.cache.hold(raw, s.cache.objects+len(s.added))
+	now := s.cache.hold(raw)
 	s.bytes += int64(now.raw.Size())
 	return now
 }

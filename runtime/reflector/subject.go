@@ -3,7 +3,7 @@ package reflector
 import "github.com/go-kube/kube"
 
 // Endpoint returns what the reflector keeps.
-func (r *Reflector[K]) Endpoint() kube.Endpoint { return r.from.own.engine.Endpoint() }
+func (r *Reflector[K]) Endpoint() kube.Endpoint { return r.from.own.engine.Endpoint().Keeping(nil) }
 
 // Selectors returns the label and the field selector that limit what the reflector keeps, each
 // empty where there is none.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/go-kube/kube/internal/wire"
 	"github.com/go-kube/kube/resource"
 	"github.com/go-kube/kube/runtime/watcher"
 )
@@ -83,9 +82,9 @@ func (c *cache) apply(p *part, raw *resource.Raw, version string) {
 	e := p.table.get(k)
 	known := e != nil && e.raw.UID() == raw.UID()
 	var now content
-	unchanged := known && c.same(e.content, raw)
+	unchanged := known && c.unchanged(e.content, raw)
 	if !unchanged {
-		now = c.hold(raw, c.objects)
+		now = c.hold(raw)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,18 +104,11 @@ func (c *cache) apply(p *part, raw *resource.Raw, version string) {
 	c.advance(p, version)
 }
 
-// worthPacking is how many objects a store has when it begins to pack them: what the packer
-// needs itself is a small part of what they take then.
-const worthPacking = 256
-
-// hold makes of raw what is stored, in a store of so many objects.
-func (c *cache) hold(raw *resource.Raw, among int) content {
+// hold makes of raw, which is from kept, what is stored.
+func (c *cache) hold(raw *resource.Raw) content {
 	now := c.content(raw)
-	if c.packer == nil && among >= worthPacking {
-		c.packer = wire.NewPacker()
-	}
-	if c.packer != nil {
-		now.raw = now.raw.Pack(c.packer)
+	if len(c.modify) > 0 {
+		now.raw = c.pack(now.raw)
 	}
 	c.watchSize(now.raw)
 	return now
