@@ -26,6 +26,7 @@ type lab struct {
 	bin      string            // folder of what was built
 	programs map[string]string // by client
 	versions versions
+	building time.Duration // was spent on building programs
 }
 
 // newLab builds the programs.
@@ -45,6 +46,8 @@ func newLab(ctx context.Context, s settings) (*lab, error) {
 func (l *lab) close() { os.RemoveAll(l.bin) }
 
 func (l *lab) build(ctx context.Context) (err error) {
+	begin := time.Now()
+	defer func() { l.building += time.Since(begin) }()
 	for _, client := range []string{ours, clientGo, ctrlRuntime} {
 		progress("building the program of %s", client)
 		l.programs[client] = filepath.Join(l.bin, folders[client])

@@ -23,6 +23,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"syscall"
+	"time"
 )
 
 // settings are the flags.
@@ -102,7 +103,7 @@ func run(ctx context.Context, s settings) error {
 
 // results measures all scenarios, or reads what was measured.
 func results(ctx context.Context, s settings) (all []*result, err error) {
-	lab := &lab{settings: s}
+	lab, begin := &lab{settings: s}, time.Now()
 	if !s.report {
 		if lab, err = newLab(ctx, s); err != nil {
 			return nil, err
@@ -127,10 +128,16 @@ func results(ctx context.Context, s settings) (all []*result, err error) {
 			return nil, fmt.Errorf("%s: %w", sc.Name, err)
 		}
 		fmt.Printf("\n%s\n\n%s", sc.Title, r.table())
+		if !s.report {
+			fmt.Printf("\n%s was measured after %s\n", sc.Name, time.Since(begin).Round(time.Second))
+		}
 		if err := r.writePlot(s.results); err != nil {
 			return nil, err
 		}
 		all = append(all, r)
+	}
+	if !s.report {
+		fmt.Printf("\nBuilding took %s, measuring %s.\n", lab.building.Round(time.Second), (time.Since(begin) - lab.building).Round(time.Second))
 	}
 	return all, nil
 }
