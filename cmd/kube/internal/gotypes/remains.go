@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // Remainder is something that neither types nor tags say.
@@ -37,7 +36,7 @@ func remainders(change map[string]any) []Remainder {
 		schema, _ := change[part].(map[string]any)
 		root, isSchema := schema["openAPIV3Schema"].(map[string]any)
 		if !isSchema {
-			add(part, ".")
+			add(part, "the version")
 			continue
 		}
 		walkChange(root, "", add)
@@ -67,7 +66,7 @@ func walkChange(change map[string]any, path string, visit func(what, path string
 		case (keyword == "items" || keyword == "additionalProperties") && below != nil:
 			walkChange(below, path+map[string]string{"items": "[]", "additionalProperties": "{}"}[keyword], visit)
 		default:
-			visit(keyword, strings.TrimPrefix(path, ""))
+			visit(keyword, path)
 		}
 	}
 }

@@ -155,7 +155,7 @@ func (w *writer) structure(d *decl) {
 	w.comment(d.description)
 	w.line("type %s struct {", d.name)
 	if len(d.words) > 0 {
-		w.line("_ struct{} %s", structTag("", d.words))
+		w.line("_ struct{} %s\n", structTag("", d.words))
 	}
 	if d.parent == nil {
 		w.uses["metav1"] = true
@@ -166,7 +166,7 @@ func (w *writer) structure(d *decl) {
 	}
 	if d.open {
 		w.uses["jsontext"] = true
-		w.line("// %s holds what has no field.\n%[1]s map[string]jsontext.Value `json:\",embed\"`", d.rest)
+		w.line("\n// %s holds what has no field.\n%[1]s map[string]jsontext.Value `json:\",embed\"`", d.rest)
 	}
 	w.line("}\n")
 	if len(d.rules) > 0 {
