@@ -7,6 +7,7 @@ require (
 	github.com/go-kube/kube/crd/cel v0.0.0
 	github.com/go-kube/kube/kubetest v0.0.0
 	github.com/google/go-cmp v0.7.0
+	golang.org/x/tools v0.52.0
 	k8s.io/api v0.37.2
 	k8s.io/apiextensions-apiserver v0.37.2
 	k8s.io/apimachinery v0.37.2
