@@ -74,6 +74,8 @@
 //     Kubernetes' conventions advise against, since languages round them differently.
 //   - Slices and arrays are arrays, []byte is a string of format byte. Maps, with keys that are
 //     strings, are objects with additionalProperties.
+//   - A field of a map or of raw JSON with the tag json:",embed" holds what has no field: unknown
+//     fields are preserved.
 //   - any, json.RawMessage and apiextensionsv1.JSON are any JSON. runtime.RawExtension and
 //     unstructured.Unstructured are any object.
 //   - time.Time, metav1.Time and MicroTime are strings of format date-time, metav1.Duration is a
@@ -161,6 +163,12 @@
 //
 // Types with marker comments (+kubebuilder:validation:MaxLength=63) work unchanged: [ReadMarkers]
 // reads their source, and the definition is the one that controller-gen makes of it.
+//
+// # What no tag says
+//
+// Options.Refine changes the version that comes out, in Go or by a [MergePatch]: the command kube types,
+// which writes Go types for a definition that somebody else has made, says with it what Go types and
+// tags cannot.
 //
 // # Several versions
 //

@@ -3,6 +3,7 @@
 //	kube dev [flags]           serve a Kubernetes API in memory on this machine
 //	kube crd check FILE...     judge custom resource definitions as the API server would
 //	kube crd diff OLD NEW      tell what changed between definitions, and what may break
+//	kube types -f FILE         write Go types for the kinds that definitions describe
 //
 // kube COMMAND -h tells the flags of a command.
 package main
