@@ -38,7 +38,7 @@ type oidc struct {
 	// Used by one caller at a time, see shared.
 	idToken, refreshToken string
 	endpoint              string // of tokens; found out with the first refresh
-	inBody                bool   // the provider takes the client's secret in the body only
+	inBody                bool   // the client is named in the body
 }
 
 func newOIDC(p *AuthProvider, r *Resolved, o CredentialOptions) (CredentialFunc, error) {
@@ -54,6 +54,7 @@ func newOIDC(p *AuthProvider, r *Resolved, o CredentialOptions) (CredentialFunc,
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("auth-provider oidc: %w", err)
 	}
+	c.inBody = c.clientSecret == "" // a public client names itself, and has nothing to prove it with
 	transport, err := oidcTransport(p)
 	if err != nil {
 		return nil, fmt.Errorf("auth-provider oidc: %w", err)
@@ -184,7 +185,7 @@ type tokenAnswer struct {
 }
 
 // exchange sends the client's secret as RFC 6749 (2.3.1) prefers, then in the body, which some
-// providers want, and remembers what worked.
+// providers want, and remembers what worked. A client without a secret is named in the body (3.2.1).
 func (c *oidc) exchange(ctx context.Context) (*tokenAnswer, error) {
 	answer, err := c.post(ctx, c.inBody)
 	if refused := (*refusal)(nil); err != nil && !c.inBody && errors.As(err, &refused) && refused.code/100 == 4 {

@@ -29,6 +29,7 @@ func jwtUntil(end time.Time, note string) string {
 type issuer struct {
 	*httptest.Server
 	inBody  bool // takes the client's secret in the body only
+	public  bool // has clients without a secret
 	answer  string
 	asked   int // for tokens
 	refused int
@@ -49,6 +50,9 @@ func newIssuer(t *testing.T) *issuer {
 		good := basic != i.inBody && user == "kube%3Actl" && password == "s%2Fcret"
 		if i.inBody {
 			good = user == "kube:ctl" && password == "s/cret"
+		}
+		if i.public {
+			good = !basic && r.FormValue("client_id") == "kube:ctl" && !r.Form.Has("client_secret")
 		}
 		if !good {
 			i.refused++
@@ -118,6 +122,15 @@ func TestOIDCRefresh(t *testing.T) {
 		if want := map[bool]int{false: 2, true: 3}[inBody]; i.asked != want {
 			t.Errorf("in body %t: %d requests for tokens, want %d: what works is remembered", inBody, i.asked, want)
 		}
+	}
+}
+
+// A client without a secret does not send an empty one.
+func TestOIDCPublicClient(t *testing.T) {
+	i := newIssuer(t)
+	i.public = true
+	if got, err := fetch(t, i.settings("client-secret", ""), nil); err != nil || got.Token == "" || i.asked != 1 {
+		t.Errorf("%v, %v, after %d requests for a token", got, err, i.asked)
 	}
 }
 
