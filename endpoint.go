@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/go-kube/kube/internal/codec"
 	"github.com/go-kube/kube/internal/wire"
@@ -149,21 +150,30 @@ func (e Endpoint) forObject(obj metav1.Object) (Endpoint, error) {
 
 // url returns the address of a request. Names may hold what a path has to escape.
 func (e Endpoint) url(r *request) *url.URL {
-	path := "/apis/" + e.kind.Group + "/" + e.kind.Version + "/"
+	var path strings.Builder
+	path.Grow(len("/apis///namespaces////") + len(e.kind.Group) + len(e.kind.Version) + len(e.kind.Plural) +
+		len(r.namespace) + len(r.name) + len(r.subresource))
+	segment := func(s string) {
+		if s != "" {
+			path.WriteByte('/')
+			path.WriteString(s)
+		}
+	}
 	if e.kind.Group == "" {
-		path = "/api/" + e.kind.Version + "/"
+		segment("api")
+	} else {
+		segment("apis")
 	}
+	segment(e.kind.Group)
+	segment(e.kind.Version)
 	if r.namespace != "" {
-		path += "namespaces/" + r.namespace + "/"
+		segment("namespaces")
 	}
-	path += e.kind.Plural
-	if r.name != "" {
-		path += "/" + r.name
-	}
-	if r.subresource != "" {
-		path += "/" + r.subresource
-	}
-	u := e.client.at(path)
+	segment(r.namespace)
+	segment(e.kind.Plural)
+	segment(r.name)
+	segment(r.subresource)
+	u := e.client.at(path.String())
 	u.RawQuery = r.query.Encode()
 	return u
 }
@@ -189,8 +199,7 @@ func (e Endpoint) send(ctx context.Context, r *request) (*http.Response, error) 
 	})
 	cancel := context.CancelFunc(func() {})
 	if _, bounded := ctx.Deadline(); !bounded && !r.stream && e.client.timeout > 0 {
-		ctx, cancel = context.WithTimeoutCause(ctx, e.client.timeout,
-			fmt.Errorf("no answer within %s (Config.Timeout)", e.client.timeout))
+		ctx, cancel = context.WithTimeoutCause(ctx, e.client.timeout, noAnswerError(e.client.timeout))
 	}
 	resp, err := e.roundTrip(ctx, r)
 	if err != nil {
@@ -204,6 +213,14 @@ func (e Endpoint) send(ctx context.Context, r *request) (*http.Response, error) 
 		return nil, e.refusal(r, resp)
 	}
 	return resp, nil
+}
+
+// noAnswerError is why a request ended that took as long as this. It is a text only when it is read: nearly
+// no request needs it.
+type noAnswerError time.Duration
+
+func (d noAnswerError) Error() string {
+	return fmt.Sprintf("no answer within %s (Config.Timeout)", time.Duration(d))
 }
 
 func (e Endpoint) roundTrip(ctx context.Context, r *request) (*http.Response, error) {

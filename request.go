@@ -168,7 +168,7 @@ func (c *Client) open(ctx context.Context, req *http.Request, path string) (*htt
 func (c *Client) receive(ctx context.Context, req *http.Request, path string) (body []byte, header http.Header, err error) {
 	if _, bounded := ctx.Deadline(); !bounded && c.timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, c.timeout, fmt.Errorf("no answer within %s (Config.Timeout)", c.timeout))
+		ctx, cancel = context.WithTimeoutCause(ctx, c.timeout, noAnswerError(c.timeout))
 		defer cancel()
 	}
 	resp, err := c.open(ctx, req, path)
