@@ -30,6 +30,9 @@ type Validator struct {
 	structural *structuralschema.Structural
 	schema     validation.SchemaValidator
 	rules      *cel.Validator
+	// status judges the status alone, where it is a subresource; nil where it is not.
+	status     validation.SchemaValidator
+	scale      *apiextensions.CustomResourceSubresourceScale
 	apiVersion string
 	kind       string
 }
@@ -56,13 +59,17 @@ func New(def *apiextensionsv1.CustomResourceDefinition, version string) (*Valida
 	if err != nil {
 		return nil, fmt.Errorf("cel: %s, version %s: %w", def.Name, version, err)
 	}
-	return &Validator{
+	v := &Validator{
 		structural: structural,
 		schema:     validator,
 		rules:      cel.NewValidator(structural, true, celconfig.PerCallLimit),
 		apiVersion: def.Spec.Group + "/" + version,
 		kind:       def.Spec.Names.Kind,
-	}, nil
+	}
+	if err := v.addSubresources(internal, version, schema); err != nil {
+		return nil, fmt.Errorf("cel: %s, version %s: %w", def.Name, version, err)
+	}
+	return v, nil
 }
 
 // schemaOf returns the schema of a version, which internal definitions keep in one of two
@@ -85,38 +92,67 @@ func schemaOf(def *apiextensions.CustomResourceDefinition, version string) (*api
 // Validate judges an object that is created: its values and rules, after defaults. The error
 // has all that is wrong as a field.ErrorList, see [Faults]. obj may be a pointer to a Go type
 // of the kind, a map[string]any or JSON as []byte. The name and other metadata are not looked
-// at. obj is not changed.
+// at, and neither is a status that is a subresource: the server drops it. obj is not changed.
 func (v *Validator) Validate(ctx context.Context, obj any) error {
 	tree, err := v.tree(obj)
 	if err != nil {
 		return err
 	}
+	if v.status != nil {
+		delete(tree, "status")
+	}
 	errs := validation.ValidateCustomResource(nil, tree, v.schema)
+	errs = append(errs, v.scaleFaults(tree, true)...)
+	errs = append(errs, objectmeta.Validate(ctx, nil, tree, v.structural, false)...)
+	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, v.structural, tree)...)
 	return v.judge(ctx, errs, tree, nil)
 }
 
 // ValidateUpdate judges an object that takes the place of old. Rules that name oldSelf are
 // judged too; what was wrong in old already and did not change is let through, as the server
-// does (ratcheting, https://kep.k8s.io/4008).
+// does (ratcheting, https://kep.k8s.io/4008). A status that is a subresource is that of old:
+// see [Validator.ValidateStatus].
 func (v *Validator) ValidateUpdate(ctx context.Context, obj, old any) error {
-	tree, err := v.tree(obj)
+	tree, before, err := v.trees(obj, old)
 	if err != nil {
 		return err
 	}
-	before, err := v.tree(old)
-	if err != nil {
-		return err
+	if v.status != nil {
+		setStatus(tree, before)
 	}
 	correlated := common.NewCorrelatedObject(tree, before, &model.Structural{Structural: v.structural})
 	errs := validation.ValidateCustomResourceUpdate(nil, tree, before, v.schema, validation.WithRatcheting(correlated))
+	errs = append(errs, v.scaleFaults(tree, true)...)
+	errs = append(errs, objectmeta.Validate(ctx, nil, tree, v.structural, false)...)
+	errs = append(errs, v.newListFaults(tree, before)...)
 	return v.judge(ctx, errs, tree, before, cel.WithRatcheting(correlated))
 }
 
-// judge goes on with what follows the values: embedded objects, lists, and the rules, where
-// nothing is so wrong that these could not be judged.
+// ValidateStatus judges an update of the status subresource: an object whose status takes the
+// place of that of old. All else of the object is that of old. Rules of the whole kind are
+// judged, as the server does. It is an error for a version without this subresource.
+func (v *Validator) ValidateStatus(ctx context.Context, obj, old any) error {
+	if v.status == nil {
+		return fmt.Errorf("cel: %s of %s has no status subresource", v.kind, v.apiVersion)
+	}
+	written, before, err := v.trees(obj, old)
+	if err != nil {
+		return err
+	}
+	tree := runtime.DeepCopyJSON(before)
+	setStatus(tree, written)
+	correlated := common.NewCorrelatedObject(tree, before, &model.Structural{Structural: v.structural})
+	var errs field.ErrorList
+	if status, ok := tree["status"]; ok {
+		errs = validation.ValidateCustomResourceUpdate(field.NewPath("status"), status, before["status"], v.status, validation.WithRatcheting(correlated.Key("status")))
+	}
+	errs = append(errs, v.scaleFaults(tree, false)...)
+	errs = append(errs, v.newListFaults(tree, before)...)
+	return v.judge(ctx, errs, tree, before, cel.WithRatcheting(correlated))
+}
+
+// judge goes on with the rules, where nothing is so wrong that these could not be judged.
 func (v *Validator) judge(ctx context.Context, errs field.ErrorList, tree, old map[string]any, options ...cel.Option) error {
-	errs = append(errs, objectmeta.Validate(ctx, nil, tree, v.structural, false)...)
-	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, v.structural, tree)...)
 	switch {
 	case v.rules == nil:
 	case slices.ContainsFunc(errs, isBlocking):
@@ -173,6 +209,17 @@ func (v *Validator) tree(obj any) (map[string]any, error) {
 	defaulting.PruneNonNullableNullsWithoutDefaults(tree, v.structural)
 	defaulting.Default(tree, v.structural)
 	return tree, nil
+}
+
+// trees returns an object and the one whose place it takes.
+func (v *Validator) trees(obj, old any) (tree, before map[string]any, err error) {
+	if tree, err = v.tree(obj); err != nil {
+		return nil, nil, err
+	}
+	if before, err = v.tree(old); err != nil {
+		return nil, nil, fmt.Errorf("the object that was there: %w", err)
+	}
+	return tree, before, nil
 }
 
 func decode(obj any) (map[string]any, error) {
