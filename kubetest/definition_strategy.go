@@ -1,7 +1,6 @@
 package kubetest
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -126,13 +125,20 @@ type warningRecorder struct{ rq *request }
 func (r warningRecorder) AddWarning(_, text string) { r.rq.warn(text) }
 
 // inOrder sorts errors by their fields. The validation goes through properties in any order, so
-// that a real server may have any.
+// that a real server may have any. Those of one field stay in the order of its rules, but for
+// errors that name no field.
 func inOrder(errs field.ErrorList) field.ErrorList {
 	slices.SortStableFunc(errs, func(a, b *field.Error) int {
-		return cmp.Or(strings.Compare(a.Field, b.Field), strings.Compare(a.Error(), b.Error()))
+		if order := strings.Compare(a.Field, b.Field); order != 0 || a.Field != nowhere {
+			return order
+		}
+		return strings.Compare(a.Error(), b.Error())
 	})
 	return errs
 }
+
+// nowhere is how the path of an error is written that names no field.
+var nowhere = (*field.Path)(nil).String()
 
 // newListErrors returns what is wrong with sets and maps, if nothing was before.
 func (c *checks) newListErrors(u, before *unstructured.Unstructured) field.ErrorList {
