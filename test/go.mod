@@ -4,6 +4,7 @@ go 1.27
 
 require (
 	github.com/go-kube/kube v0.0.0
+	github.com/go-kube/kube/crd/cel v0.0.0
 	github.com/go-kube/kube/kubetest v0.0.0
 	github.com/go-kube/kube/observe/otel v0.0.0
 	github.com/gofrs/flock v0.13.2
@@ -101,3 +102,5 @@ replace github.com/go-kube/kube => ../
 replace github.com/go-kube/kube/kubetest => ../kubetest
 
 replace github.com/go-kube/kube/observe/otel => ../observe/otel
+
+replace github.com/go-kube/kube/crd/cel => ../crd/cel
