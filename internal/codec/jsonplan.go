@@ -3,7 +3,6 @@ package codec
 import (
 	"reflect"
 	"strings"
-	"sync"
 
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -51,20 +50,16 @@ type jsonField struct {
 // mostJSONFields is how many fields a struct may have, of which those that came are remembered.
 const mostJSONFields = 128
 
-var jsonTypes sync.Map // of reflect.Type to *jsonType
+var jsonTypes typeCache[*jsonType]
 
 // jsonTypeOf returns how t is read.
 func jsonTypeOf(t reflect.Type) *jsonType {
-	if known, ok := jsonTypes.Load(t); ok {
-		return known.(*jsonType)
-	}
-	p := jsonPlanner{}
-	plan := p.plan(t)
-	if traitsOf(t)&malformed != 0 {
-		plan = &jsonType{typ: t}
-	}
-	known, _ := jsonTypes.LoadOrStore(t, plan)
-	return known.(*jsonType)
+	return jsonTypes.get(t, func(t reflect.Type) *jsonType {
+		if traitsOf(t)&malformed != 0 {
+			return &jsonType{typ: t}
+		}
+		return jsonPlanner{}.plan(t)
+	})
 }
 
 // jsonPlanner plans a type and all that it holds, which may be itself.

@@ -1,11 +1,11 @@
 package codec
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
-	"sync"
 
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -69,31 +69,27 @@ type fieldTypes struct {
 	value *messageField // of fieldMap: how values are read
 }
 
-// messages are the plans that were made, by type: *message or error.
-var messages sync.Map
+// found is the plan for a type, or why there is none.
+type found struct {
+	message *message
+	err     error
+}
+
+var messages typeCache[found]
 
 // messageOf returns how t, a struct, is read.
 func messageOf(t reflect.Type) (*message, error) {
-	known, ok := messages.Load(t)
-	if !ok {
-		p := planner{}
-		if m, err := p.message(t); err != nil {
-			known = err
-		} else {
-			known = m
+	f := messages.get(t, func(t reflect.Type) found {
+		if !isMessage(reflect.PointerTo(t)) {
+			return found{err: errNoMessage}
 		}
-		for _, m := range p {
-			if _, failed := known.(error); !failed {
-				messages.LoadOrStore(m.typ, m)
-			}
-		}
-		messages.LoadOrStore(t, known)
-	}
-	if err, failed := known.(error); failed {
-		return nil, err
-	}
-	return known.(*message), nil
+		m, err := planner{}.message(t)
+		return found{m, err}
+	})
+	return f.message, f.err
 }
+
+var errNoMessage = errors.New("the type has no protobuf form; ask the server for JSON")
 
 // planner makes the plans of a type and of all that it holds, which may be itself.
 type planner map[reflect.Type]*message

@@ -89,9 +89,6 @@ func DecodeProtobuf(data []byte, into any) error {
 	if err != nil {
 		return fmt.Errorf("decode protobuf: %w", err)
 	}
-	if !isMessage(reflect.TypeOf(into)) {
-		return fmt.Errorf("decode %s: the type has no protobuf form; ask the server for JSON", typeName(t))
-	}
 	v := reflect.ValueOf(into).Elem()
 	v.SetZero()
 	err = decodeMessage(data, v)
