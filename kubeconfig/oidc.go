@@ -33,10 +33,12 @@ type oidc struct {
 	issuer, clientID, clientSecret string
 	transport                      http.RoundTripper
 	keep                           func(idToken, refreshToken string) error
+	kept                           func() (idToken, refreshToken string)
 	logger                         *slog.Logger
 
 	// Used by one caller at a time, see shared.
 	idToken, refreshToken string
+	inFile                string // the refresh token of the kubeconfig, when it was last seen or written
 	endpoint              string // of tokens; found out with the first refresh
 	inBody                bool   // the client is named in the body
 }
@@ -50,10 +52,12 @@ func newOIDC(p *AuthProvider, r *Resolved, o CredentialOptions) (CredentialFunc,
 		refreshToken: setting(p, "refresh-token"),
 		logger:       o.Logger,
 		keep:         func(string, string) error { return nil },
+		kept:         func() (string, string) { return "", "" },
 	}
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("auth-provider oidc: %w", err)
 	}
+	c.inFile = c.refreshToken
 	c.inBody = c.clientSecret == "" // a public client names itself, and has nothing to prove it with
 	transport, err := oidcTransport(p)
 	if err != nil {
@@ -64,6 +68,7 @@ func newOIDC(p *AuthProvider, r *Resolved, o CredentialOptions) (CredentialFunc,
 		c.keep = func(idToken, refreshToken string) error {
 			return storeTokens(r.UserOrigin, r.UserName, idToken, refreshToken)
 		}
+		c.kept = func() (string, string) { return storedTokens(r.UserOrigin, r.UserName) }
 	}
 	return c.fetch, nil
 }
@@ -113,7 +118,8 @@ func oidcTransport(p *AuthProvider) (*http.Transport, error) {
 }
 
 func (c *oidc) fetch(ctx context.Context, previous *Credential) (*Credential, error) {
-	if previous == nil && c.idToken != "" {
+	c.adopt()
+	if c.idToken != "" && (previous == nil || c.idToken != string(previous.Token)) {
 		expires, err := expiryOfJWT(c.idToken)
 		if err == nil && time.Until(expires) > oidcMargin {
 			return &Credential{Token: Secret(c.idToken), Expires: expires}, nil
@@ -130,6 +136,15 @@ func (c *oidc) fetch(ctx context.Context, previous *Credential) (*Credential, er
 		return nil, fmt.Errorf("auth-provider oidc: refreshing at %s: %w", c.issuer, err)
 	}
 	return cred, nil
+}
+
+// adopt takes the tokens of the kubeconfig, if another program, such as kubectl, has put new ones there:
+// with providers that rotate them, the refresh token that was read here is of no use then.
+// Where nothing can be written back, what is there stays as it was, and is older than what is here.
+func (c *oidc) adopt() {
+	if idToken, refreshToken := c.kept(); refreshToken != "" && refreshToken != c.inFile {
+		c.idToken, c.refreshToken, c.inFile = idToken, refreshToken, refreshToken
+	}
 }
 
 func (c *oidc) refresh(ctx context.Context) (*Credential, error) {
@@ -153,6 +168,8 @@ func (c *oidc) refresh(ctx context.Context) (*Credential, error) {
 	}
 	if err := c.keep(c.idToken, c.refreshToken); err != nil {
 		c.logger.Warn("kubeconfig: refreshed tokens could not be written back", slog.Any("error", err))
+	} else {
+		c.inFile = c.refreshToken
 	}
 	return &Credential{Token: Secret(c.idToken), Expires: expires}, nil
 }

@@ -28,8 +28,9 @@ func jwtUntil(end time.Time, note string) string {
 // issuer is an identity provider that gives out the n-th token for the refresh token n.
 type issuer struct {
 	*httptest.Server
-	inBody  bool // takes the client's secret in the body only
-	public  bool // has clients without a secret
+	inBody  bool            // takes the client's secret in the body only
+	public  bool            // has clients without a secret
+	once    map[string]bool // refresh tokens that were used; nil takes them again and again
 	answer  string
 	asked   int // for tokens
 	refused int
@@ -68,6 +69,15 @@ func newIssuer(t *testing.T) *issuer {
 		if i.answer != "" {
 			fmt.Fprint(w, i.answer)
 			return
+		}
+		if used := r.FormValue("refresh_token"); i.once != nil {
+			if i.once[used] {
+				i.refused++
+				w.WriteHeader(http.StatusBadRequest)
+				fmt.Fprint(w, `{"error":"invalid_grant"}`)
+				return
+			}
+			i.once[used] = true
 		}
 		next := r.FormValue("refresh_token") + "+"
 		fmt.Fprintf(w, `{"id_token":%q,"refresh_token":%q}`, jwtUntil(time.Now().Add(time.Hour), next), next)
@@ -239,5 +249,82 @@ users:
 	}
 	if again, err := fetch(t, r, nil); err != nil || again.Token != got.Token || i.asked != asked {
 		t.Errorf("%v, %v", again, err)
+	}
+}
+
+// Two programs that use one kubeconfig do not lose each other's tokens, though each refresh token can
+// be used once.
+func TestOIDCSharedKubeconfig(t *testing.T) {
+	i := newIssuer(t)
+	i.once = map[string]bool{}
+	path := filepath.Join(t.TempDir(), "config")
+	text := `
+clusters: [{name: c, cluster: {server: 'https://a'}}]
+contexts: [{name: x, context: {cluster: c, user: u}}]
+current-context: x
+users:
+- name: u
+  user:
+    auth-provider:
+      name: oidc
+      config: {idp-issuer-url: '` + i.URL + `/realm', client-id: 'kube:ctl', client-secret: s/cret, refresh-token: r, idp-certificate-authority-data: ` + base64.StdEncoding.EncodeToString(i.ca()) + `}
+`
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	program := func() kubeconfig.CredentialFunc {
+		c, err := kubeconfig.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := c.Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source, err := r.Credentials(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return source
+	}
+	get := func(source kubeconfig.CredentialFunc, rejected *kubeconfig.Credential) *kubeconfig.Credential {
+		c, err := source(t.Context(), rejected)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	one, two := program(), program()
+	first := get(one, nil) // with r, which leaves r+ in the file
+	second := get(two, nil)
+	if second.Token != first.Token || i.asked != 1 {
+		t.Errorf("the token in the file is not used: asked %d times", i.asked)
+	}
+	third := get(two, second) // with r+, which leaves r++
+	fourth := get(one, first)
+	if fourth.Token != third.Token || i.asked != 2 {
+		t.Errorf("the token in the file is not used when the old one is refused: asked %d times", i.asked)
+	}
+	if last := get(one, fourth); last.Token == third.Token || i.asked != 3 || i.refused != 0 {
+		t.Errorf("asked %d times, refused %d times", i.asked, i.refused)
+	}
+
+	// A file that cannot be written, as there can be no lock beside one with a name this long, keeps a
+	// token that was used up, which nobody must go back to.
+	readOnly := filepath.Join(filepath.Dir(path), strings.Repeat("x", 255))
+	if err := os.Rename(path, readOnly); err != nil {
+		t.Fatal(err)
+	}
+	path = readOnly
+	five := program()
+	seen := map[kubeconfig.Secret]bool{}
+	for c := get(five, nil); len(seen) < 3; c = get(five, c) {
+		if seen[c.Token] {
+			t.Fatal("a refused token again")
+		}
+		seen[c.Token] = true
+	}
+	if i.refused != 0 {
+		t.Errorf("%d used-up tokens were sent", i.refused)
 	}
 }

@@ -29,6 +29,20 @@ func storeTokens(path, user, idToken, refreshToken string) error {
 	})
 }
 
+// storedTokens returns those that the user has in the kubeconfig now, empty where it has none.
+func storedTokens(path, user string) (idToken, refreshToken string) {
+	c, err := Load(path)
+	if err != nil {
+		return "", ""
+	}
+	entry := c.User(user)
+	if entry == nil || entry.User.AuthProvider == nil {
+		return "", ""
+	}
+	config := entry.User.AuthProvider.Config
+	return string(config["id-token"]), string(config["refresh-token"])
+}
+
 const (
 	// lockTries and lockWait bound how long another program may take to write the file.
 	lockTries = 20
