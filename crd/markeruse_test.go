@@ -11,70 +11,75 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// TestEachMarker applies every marker about fields and types to the smallest schema on which it
-// means something.
+const kb = "+kubebuilder:validation:"
+
+// markerCase is a marker on the smallest schema on which it means something, and what it adds.
+type markerCase struct {
+	marker, on, want string
+	about            subject
+}
+
+// markerCases has every marker about fields and types: TestReferenceMarkers sees to that.
+var markerCases = []markerCase{
+	{kb + `Maximum=-1.5`, `{"type":"number"}`, `"maximum":-1.5`, aboutField},
+	{kb + `Minimum=3`, `{"type":"integer"}`, `"minimum":3`, aboutType},
+	{`+k8s:minimum=3 # not less`, `{"type":"integer"}`, `"minimum":3`, aboutField},
+	{`+k8s:maximum=3`, `{"type":"integer"}`, `"maximum":3`, aboutField},
+	{kb + `ExclusiveMaximum=true`, `{"type":"integer","maximum":1}`, `"exclusiveMaximum":true`, aboutField},
+	{kb + `ExclusiveMinimum=true`, `{"type":"integer","minimum":1}`, `"exclusiveMinimum":true`, aboutField},
+	{kb + `MultipleOf=0.5`, `{"type":"number"}`, `"multipleOf":0.5`, aboutField},
+	{kb + `MinProperties=1`, `{"type":"object"}`, `"minProperties":1`, aboutType},
+	{kb + `MaxProperties=1`, `{"type":"object"}`, `"maxProperties":1`, aboutField},
+	{kb + `MaxLength=63`, `{"type":"string"}`, `"maxLength":63`, aboutField},
+	{kb + `MinLength=1`, `{"type":"string"}`, `"minLength":1`, aboutField},
+	{kb + "Pattern=`^[a-z,;]+$`", `{"type":"string"}`, `"pattern":"^[a-z,;]+$"`, aboutField},
+	{kb + `Pattern=^[a-z]+$`, `{"type":"string"}`, `"pattern":"^[a-z]+$"`, aboutField},
+	{kb + `MaxItems=2`, `{"type":"array"}`, `"maxItems":2`, aboutField},
+	{`+k8s:maxItems=2`, `{"type":"array"}`, `"maxItems":2`, aboutField},
+	{kb + `MinItems=2`, `{"type":"array"}`, `"minItems":2`, aboutField},
+	{kb + `UniqueItems=true`, `{"type":"array"}`, `"uniqueItems":true`, aboutField},
+	{kb + `Enum=a;"b c";d`, `{"type":"string"}`, `"enum":["a","b c","d"]`, aboutType},
+	{kb + `Enum={1,2}`, `{"type":"integer"}`, `"enum":[1,2]`, aboutField},
+	{kb + `Format=date-time`, `{"type":"string"}`, `"format":"date-time"`, aboutField},
+	{kb + `Type=string`, `{}`, `"type":"string"`, aboutField},
+	{kb + `XPreserveUnknownFields`, `{"type":"object"}`, `"x-kubernetes-preserve-unknown-fields":true`, aboutField},
+	{`+kubebuilder:pruning:PreserveUnknownFields`, `{"type":"object"}`, `"x-kubernetes-preserve-unknown-fields":true`, aboutType},
+	{kb + `XEmbeddedResource`, `{"type":"object"}`, `"x-kubernetes-embedded-resource":true`, aboutField},
+	{kb + `EmbeddedResource`, `{"type":"object"}`, `"x-kubernetes-embedded-resource":true`, aboutField},
+	{kb + `XIntOrString`, `{}`, `"x-kubernetes-int-or-string":true`, aboutField},
+	{kb + `XValidation:rule="self > 0",message="has, to be; above 0"`, `{"type":"integer"}`, `"x-kubernetes-validations":[{"rule":"self > 0","message":"has, to be; above 0"}]`, aboutField},
+	{kb + `XValidation:rule="!has(oldSelf.a)",messageExpression="'x'",reason=FieldValueForbidden,fieldPath=".a",optionalOldSelf=true`, `{"type":"object"}`,
+		`"x-kubernetes-validations":[{"rule":"!has(oldSelf.a)","messageExpression":"'x'","reason":"FieldValueForbidden","fieldPath":".a","optionalOldSelf":true}]`, aboutType},
+	{kb + `ExactlyOneOf=a;b`, `{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}}}`, `"x-kubernetes-validations":[{"rule":"(has(self.a)?1:0)+(has(self.b)?1:0) == 1","message":"exactly one of the fields in [a b] must be set"}]`, aboutType},
+	{kb + `AtMostOneOf=a;b`, `{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}}}`, `"x-kubernetes-validations":[{"rule":"(has(self.a)?1:0)+(has(self.b)?1:0) <= 1","message":"at most one of the fields in [a b] may be set"}]`, aboutType},
+	{kb + `AtLeastOneOf=a;b`, `{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}}}`, `"x-kubernetes-validations":[{"rule":"has(self.a)||has(self.b)","message":"at least one of the fields in [a b] must be set"}]`, aboutType},
+	{`+k8s:immutable`, `{"type":"string"}`, `"x-kubernetes-validations":[{"rule":"self == oldSelf","message":"field is immutable"}]`, aboutField},
+	{`+nullable`, `{"type":"string"}`, `"nullable":true`, aboutField},
+	{`+kubebuilder:default=Always`, `{"type":"string"}`, `"default":"Always"`, aboutField},
+	{`+kubebuilder:default={a: 1, b: {x, y}, c: {d: true}}`, `{"type":"object"}`, `"default":{"a":1,"b":["x","y"],"c":{"d":true}}`, aboutField},
+	{`+kubebuilder:default={}`, `{"type":"array"}`, `"default":[]`, aboutField},
+	{`+kubebuilder:default=100Mi`, `{"x-kubernetes-int-or-string":true}`, `"default":"100Mi"`, aboutField},
+	{`+default={"a":[1]}`, `{"type":"object"}`, `"default":{"a":[1]}`, aboutField},
+	{`+default=ref(DefaultPort)`, `{"type":"integer"}`, ``, aboutField},
+	{`+kubebuilder:example=-7`, `{"type":"integer"}`, `"example":-7`, aboutField},
+	{`+kubebuilder:title="A title"`, `{"type":"integer"}`, `"title":"A title"`, aboutType},
+	{`+kubebuilder:externalDocs:url="https://example.com/x",description="more"`, `{"type":"integer"}`, `"externalDocs":{"url":"https://example.com/x","description":"more"}`, aboutType},
+	{`+listType=set`, `{"type":"array"}`, `"x-kubernetes-list-type":"set"`, aboutField},
+	{`+k8s:listType=atomic`, `{"type":"array"}`, `"x-kubernetes-list-type":"atomic"`, aboutType},
+	{`+listMapKey=name`, `{"type":"array","x-kubernetes-list-type":"map"}`, `"x-kubernetes-list-map-keys":["name"]`, aboutField},
+	{`+k8s:listMapKey=name`, `{"type":"array","x-kubernetes-list-type":"map"}`, `"x-kubernetes-list-map-keys":["name"]`, aboutField},
+	{`+mapType=atomic`, `{"type":"object"}`, `"x-kubernetes-map-type":"atomic"`, aboutField},
+	{`+structType=atomic`, `{"type":"object"}`, `"x-kubernetes-map-type":"atomic"`, aboutType},
+	{`+k8s:required`, `{"type":"string"}`, `"minLength":1`, aboutField},
+	{`+k8s:required`, `{"type":"array"}`, `"minItems":1`, aboutField},
+	{`+k8s:required`, `{"type":"object"}`, `"minProperties":1`, aboutField},
+	{`+k8s:deepcopy-gen=true`, `{"type":"object"}`, ``, aboutType},
+	{`+nullable`, `{"type":"object"}`, ``, aboutType},
+	{kb + `ExactlyOneOf=a;b`, `{"type":"object"}`, ``, aboutField},
+}
+
 func TestEachMarker(t *testing.T) {
-	const kb = "+kubebuilder:validation:"
-	for _, test := range []struct {
-		marker, on, want string
-		about            subject
-	}{
-		{kb + `Maximum=-1.5`, `{"type":"number"}`, `"maximum":-1.5`, aboutField},
-		{kb + `Minimum=3`, `{"type":"integer"}`, `"minimum":3`, aboutType},
-		{`+k8s:minimum=3 # not less`, `{"type":"integer"}`, `"minimum":3`, aboutField},
-		{`+k8s:maximum=3`, `{"type":"integer"}`, `"maximum":3`, aboutField},
-		{kb + `ExclusiveMaximum=true`, `{"type":"integer","maximum":1}`, `"exclusiveMaximum":true`, aboutField},
-		{kb + `ExclusiveMinimum=true`, `{"type":"integer","minimum":1}`, `"exclusiveMinimum":true`, aboutField},
-		{kb + `MultipleOf=0.5`, `{"type":"number"}`, `"multipleOf":0.5`, aboutField},
-		{kb + `MinProperties=1`, `{"type":"object"}`, `"minProperties":1`, aboutType},
-		{kb + `MaxProperties=1`, `{"type":"object"}`, `"maxProperties":1`, aboutField},
-		{kb + `MaxLength=63`, `{"type":"string"}`, `"maxLength":63`, aboutField},
-		{kb + `MinLength=1`, `{"type":"string"}`, `"minLength":1`, aboutField},
-		{kb + "Pattern=`^[a-z,;]+$`", `{"type":"string"}`, `"pattern":"^[a-z,;]+$"`, aboutField},
-		{kb + `Pattern=^[a-z]+$`, `{"type":"string"}`, `"pattern":"^[a-z]+$"`, aboutField},
-		{kb + `MaxItems=2`, `{"type":"array"}`, `"maxItems":2`, aboutField},
-		{`+k8s:maxItems=2`, `{"type":"array"}`, `"maxItems":2`, aboutField},
-		{kb + `MinItems=2`, `{"type":"array"}`, `"minItems":2`, aboutField},
-		{kb + `UniqueItems=true`, `{"type":"array"}`, `"uniqueItems":true`, aboutField},
-		{kb + `Enum=a;"b c";d`, `{"type":"string"}`, `"enum":["a","b c","d"]`, aboutType},
-		{kb + `Enum={1,2}`, `{"type":"integer"}`, `"enum":[1,2]`, aboutField},
-		{kb + `Format=date-time`, `{"type":"string"}`, `"format":"date-time"`, aboutField},
-		{kb + `Type=string`, `{}`, `"type":"string"`, aboutField},
-		{kb + `XPreserveUnknownFields`, `{"type":"object"}`, `"x-kubernetes-preserve-unknown-fields":true`, aboutField},
-		{`+kubebuilder:pruning:PreserveUnknownFields`, `{"type":"object"}`, `"x-kubernetes-preserve-unknown-fields":true`, aboutType},
-		{kb + `XEmbeddedResource`, `{"type":"object"}`, `"x-kubernetes-embedded-resource":true`, aboutField},
-		{kb + `EmbeddedResource`, `{"type":"object"}`, `"x-kubernetes-embedded-resource":true`, aboutField},
-		{kb + `XIntOrString`, `{}`, `"x-kubernetes-int-or-string":true`, aboutField},
-		{kb + `XValidation:rule="self > 0",message="has, to be; above 0"`, `{"type":"integer"}`, `"x-kubernetes-validations":[{"rule":"self > 0","message":"has, to be; above 0"}]`, aboutField},
-		{kb + `XValidation:rule="!has(oldSelf.a)",messageExpression="'x'",reason=FieldValueForbidden,fieldPath=".a",optionalOldSelf=true`, `{"type":"object"}`,
-			`"x-kubernetes-validations":[{"rule":"!has(oldSelf.a)","messageExpression":"'x'","reason":"FieldValueForbidden","fieldPath":".a","optionalOldSelf":true}]`, aboutType},
-		{kb + `ExactlyOneOf=a;b`, `{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}}}`, `"x-kubernetes-validations":[{"rule":"(has(self.a)?1:0)+(has(self.b)?1:0) == 1","message":"exactly one of the fields in [a b] must be set"}]`, aboutType},
-		{kb + `AtMostOneOf=a;b`, `{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}}}`, `"x-kubernetes-validations":[{"rule":"(has(self.a)?1:0)+(has(self.b)?1:0) <= 1","message":"at most one of the fields in [a b] may be set"}]`, aboutType},
-		{kb + `AtLeastOneOf=a;b`, `{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}}}`, `"x-kubernetes-validations":[{"rule":"has(self.a)||has(self.b)","message":"at least one of the fields in [a b] must be set"}]`, aboutType},
-		{`+k8s:immutable`, `{"type":"string"}`, `"x-kubernetes-validations":[{"rule":"self == oldSelf","message":"field is immutable"}]`, aboutField},
-		{`+nullable`, `{"type":"string"}`, `"nullable":true`, aboutField},
-		{`+kubebuilder:default=Always`, `{"type":"string"}`, `"default":"Always"`, aboutField},
-		{`+kubebuilder:default={a: 1, b: {x, y}, c: {d: true}}`, `{"type":"object"}`, `"default":{"a":1,"b":["x","y"],"c":{"d":true}}`, aboutField},
-		{`+kubebuilder:default={}`, `{"type":"array"}`, `"default":[]`, aboutField},
-		{`+kubebuilder:default=100Mi`, `{"x-kubernetes-int-or-string":true}`, `"default":"100Mi"`, aboutField},
-		{`+default={"a":[1]}`, `{"type":"object"}`, `"default":{"a":[1]}`, aboutField},
-		{`+default=ref(DefaultPort)`, `{"type":"integer"}`, ``, aboutField},
-		{`+kubebuilder:example=-7`, `{"type":"integer"}`, `"example":-7`, aboutField},
-		{`+kubebuilder:title="A title"`, `{"type":"integer"}`, `"title":"A title"`, aboutType},
-		{`+kubebuilder:externalDocs:url="https://example.com/x",description="more"`, `{"type":"integer"}`, `"externalDocs":{"url":"https://example.com/x","description":"more"}`, aboutType},
-		{`+listType=set`, `{"type":"array"}`, `"x-kubernetes-list-type":"set"`, aboutField},
-		{`+k8s:listType=atomic`, `{"type":"array"}`, `"x-kubernetes-list-type":"atomic"`, aboutType},
-		{`+listMapKey=name`, `{"type":"array","x-kubernetes-list-type":"map"}`, `"x-kubernetes-list-map-keys":["name"]`, aboutField},
-		{`+k8s:listMapKey=name`, `{"type":"array","x-kubernetes-list-type":"map"}`, `"x-kubernetes-list-map-keys":["name"]`, aboutField},
-		{`+mapType=atomic`, `{"type":"object"}`, `"x-kubernetes-map-type":"atomic"`, aboutField},
-		{`+structType=atomic`, `{"type":"object"}`, `"x-kubernetes-map-type":"atomic"`, aboutType},
-		{`+k8s:required`, `{"type":"string"}`, `"minLength":1`, aboutField},
-		{`+k8s:required`, `{"type":"array"}`, `"minItems":1`, aboutField},
-		{`+k8s:required`, `{"type":"object"}`, `"minProperties":1`, aboutField},
-		{`+k8s:deepcopy-gen=true`, `{"type":"object"}`, ``, aboutType},
-		{`+nullable`, `{"type":"object"}`, ``, aboutType},
-		{kb + `ExactlyOneOf=a;b`, `{"type":"object"}`, ``, aboutField},
-	} {
+	for _, test := range markerCases {
 		t.Run(test.marker, func(t *testing.T) {
 			got, errs := applyMarker(t, test.marker, test.on, test.about)
 			if len(errs) > 0 {
@@ -111,8 +116,28 @@ func applyMarker(t *testing.T, marker, on string, about subject) (props, []*Fiel
 	return s, m.bad.list
 }
 
-// TestItemsMarkers checks that each validation marker works on the items of a list.
+// TestItemsMarkers checks that each validation marker works on the items of a list, other than
+// those about a field or a type itself.
 func TestItemsMarkers(t *testing.T) {
+	tried := 0
+	for _, test := range markerCases {
+		name, isValidation := strings.CutPrefix(test.marker, kb)
+		if !isValidation || strings.Contains(name, "OneOf=") || strings.HasPrefix(name, "EmbeddedResource") || strings.HasPrefix(name, "Optional") || strings.HasPrefix(name, "Required") {
+			continue
+		}
+		tried++
+		got, errs := applyMarker(t, kb+"items:"+name, `{"type":"array","items":`+test.on+`}`, test.about)
+		var want props
+		if err := json.Unmarshal([]byte(merged(test.on, test.want)), &want); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(&want, got.Items.Schema); diff != "" || len(errs) > 0 {
+			t.Errorf("items:%s (-want +got):\n%s\n%v", name, diff, errs)
+		}
+	}
+	if tried < 20 {
+		t.Errorf("only %d markers were tried", tried)
+	}
 	got, errs := applyMarker(t, `+kubebuilder:validation:items:MaxLength=3`, `{"type":"array","items":{"type":"string"}}`, aboutField)
 	if len(errs) > 0 || got.Items.Schema.MaxLength == nil || *got.Items.Schema.MaxLength != 3 {
 		t.Errorf("got %+v, %v", got.Items.Schema, errs)
@@ -124,7 +149,6 @@ func TestItemsMarkers(t *testing.T) {
 }
 
 func TestBadMarkers(t *testing.T) {
-	const kb = "+kubebuilder:validation:"
 	for _, test := range []struct {
 		marker, on, want string
 		about            subject

@@ -335,6 +335,9 @@ func (m *marking) readPresence(f *marked, texts []string) {
 	has := func(names ...string) bool {
 		return slices.ContainsFunc(texts, func(text string) bool { return slices.Contains(names, markerName(text)) })
 	}
+	if has("k8s:enum") {
+		m.bad.add(f.at, "+k8s:enum is about a type: write it above the declaration of %s", typeName(deref(f.typ)))
+	}
 	f.frozen = has("k8s:immutable")
 	f.schemaless = has("kubebuilder:validation:Schemaless")
 	switch {
