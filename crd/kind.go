@@ -21,7 +21,10 @@ func (b *builder) checkKind(d *resource.Descriptor, t reflect.Type, o *Options) 
 		b.bad.add(d.Kind, "its Go type is %s, and a schema needs a struct with fields: resource.Object, or your own with metav1.TypeMeta and metav1.ObjectMeta embedded", t)
 		return
 	}
-	b.checkGroup(d.Group, o)
+	b.checkGroup(d.Group)
+	if o.Markers == nil { // which may set the annotation
+		b.checkApproved(d.Group, o.Annotations)
+	}
 	b.checkLabel("Info.Version", d.Version)
 	b.checkLabel("Info.Kind", strings.ToLower(d.Kind))
 	b.checkLabel("Info.Plural", d.Plural)
@@ -40,9 +43,7 @@ func (b *builder) checkLabel(at, name string) {
 	}
 }
 
-// checkGroup checks the group. Those of the Kubernetes community ask for a review.
-// See https://github.com/kubernetes/enhancements/tree/master/keps/sig-api-machinery/2337-k8s.io-group-protection
-func (b *builder) checkGroup(group string, o *Options) {
+func (b *builder) checkGroup(group string) {
 	if !strings.Contains(group, ".") {
 		b.bad.add("Info.Group", "%q: the group of a custom resource is a domain name with a dot, such as example.com", group)
 		return
@@ -50,8 +51,13 @@ func (b *builder) checkGroup(group string, o *Options) {
 	for _, fault := range validation.IsDNS1123Subdomain(group) {
 		b.bad.add("Info.Group", "%q: %s", group, fault)
 	}
+}
+
+// checkApproved checks the groups of the Kubernetes community, which asks for a review.
+// See https://github.com/kubernetes/enhancements/tree/master/keps/sig-api-machinery/2337-k8s.io-group-protection
+func (b *builder) checkApproved(group string, annotations map[string]string) {
 	protected := strings.HasSuffix("."+group, ".k8s.io") || strings.HasSuffix("."+group, ".kubernetes.io")
-	if protected && o.Annotations[apiextensionsv1.KubeAPIApprovedAnnotation] == "" {
+	if protected && annotations[apiextensionsv1.KubeAPIApprovedAnnotation] == "" {
 		b.bad.add("Info.Group", "%q belongs to the Kubernetes community: use a group of your own, or set the annotation %s to the address of its review", group, apiextensionsv1.KubeAPIApprovedAnnotation)
 	}
 }

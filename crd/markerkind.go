@@ -160,6 +160,7 @@ func (m *marking) definition(d *resource.Descriptor, t reflect.Type, o *Options)
 	if declared := m.declared(t, typeName(t)); declared != nil {
 		m.applyKind(def, declared.markers, typeName(t))
 	}
+	m.checkApproved(d.Group, def.Annotations)
 	version(def).Storage = true
 	m.complete(def, root, o)
 	return def

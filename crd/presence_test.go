@@ -145,3 +145,24 @@ func TestEnumOfField(t *testing.T) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
+
+// TestApprovedByMarker checks that a group of the community may have its annotation from a marker.
+func TestApprovedByMarker(t *testing.T) {
+	const want = "belongs to the Kubernetes community"
+	kind := kube.DefineNamespaced[Presence](kube.Info{Group: "x.k8s.io", Version: "v1", Kind: "Presence"})
+	text, err := presenceSource.ReadFile("presence_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	marked := strings.Replace(string(text), "\ntype Presence struct", "\n// +kubebuilder:metadata:annotations=api-approved.kubernetes.io=https://example.com/1\ntype Presence struct", 1)
+	for source, approved := range map[string]bool{string(text): false, marked: true} {
+		markers, err := crd.ReadMarkers(nil, fstest.MapFS{"presence_test.go": {Data: []byte(source)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = crd.For(kind, &crd.Options{Markers: markers})
+		if approved && err != nil || !approved && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("approved by a marker: %v, got %v", approved, err)
+		}
+	}
+}
