@@ -45,6 +45,7 @@ type shapes struct {
 	PodTemplateSpec           corev1.PodTemplateSpec            `json:"corev1.PodTemplateSpec"`
 	PodSpec                   corev1.PodSpec                    `json:"corev1.PodSpec"`
 	Container                 corev1.Container                  `json:"corev1.Container"`
+	EphemeralContainer        corev1.EphemeralContainer         `json:"corev1.EphemeralContainer"`
 	Volume                    corev1.Volume                     `json:"corev1.Volume"`
 	VolumeSource              corev1.VolumeSource               `json:"corev1.VolumeSource"`
 	VolumeMount               corev1.VolumeMount                `json:"corev1.VolumeMount"`
@@ -232,7 +233,11 @@ func holdsObject(of, s *props) bool {
 			return false
 		}
 	}
-	// What the type always writes has to be wanted always. Nothing gets into an object without fields.
-	always := func(name string) bool { return slices.Contains(s.Required, name) }
-	return len(s.Properties) == 0 || !slices.ContainsFunc(of.Required, func(name string) bool { return !always(name) })
+	// What the type always writes has to be wanted always, but for lists and maps: they are null then, which
+	// is as good as absent. Nothing gets into an object without fields.
+	unwanted := func(name string) bool {
+		p := of.Properties[name]
+		return p.Type != "array" && p.AdditionalProperties == nil && !slices.Contains(s.Required, name)
+	}
+	return len(s.Properties) == 0 || !slices.ContainsFunc(of.Required, unwanted)
 }
