@@ -30,7 +30,7 @@
 //
 // [Parse], [Load] and [LoadDefault] give a [Config], which holds what the files say, unknown
 // fields included. [Config.Merge] puts two together, [Config.Resolve] chooses, [Config.Encode]
-// writes.
+// writes, and [Update] changes a file that others may change too.
 //
 // Secrets do not show when a value is printed or logged: tokens and passwords are a [Secret],
 // certificates and keys [Data], and a [User] prints without either. The one surprise: for the

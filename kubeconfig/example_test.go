@@ -2,6 +2,8 @@ package kubeconfig_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/go-kube/kube/kubeconfig"
 )
@@ -69,4 +71,42 @@ func ExampleConfig_Encode() {
 	// - name: me
 	//   user:
 	//     token: abc
+}
+
+func ExampleUpdate() {
+	dir, err := os.MkdirTemp("", "kubeconfig")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "config")
+	if err := os.WriteFile(path, []byte("new-field: kept\ncurrent-context: dev\n"), 0o600); err != nil {
+		fmt.Println(err)
+		return
+	}
+	err = kubeconfig.Update(path, func(c *kubeconfig.Config) error {
+		c.Contexts = append(c.Contexts, kubeconfig.NamedContext{Name: "prod", Context: kubeconfig.Context{Cluster: "prod", User: "me"}})
+		c.CurrentContext = "prod"
+		return nil
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	text, err := os.ReadFile(path)
+	fmt.Print(string(text), err)
+	// Output:
+	// apiVersion: v1
+	// clusters: []
+	// contexts:
+	// - context:
+	//     cluster: prod
+	//     user: me
+	//   name: prod
+	// current-context: prod
+	// kind: Config
+	// new-field: kept
+	// users: []
+	// <nil>
 }

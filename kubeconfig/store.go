@@ -12,7 +12,7 @@ import (
 // storeTokens writes refreshed tokens into the kubeconfig that the user is in. Everything else in
 // the file is as somebody else may have written it in the meantime.
 func storeTokens(path, user, idToken, refreshToken string) error {
-	return update(path, func(c *Config) error {
+	return Update(path, func(c *Config) error {
 		entry := c.User(user)
 		if entry == nil || entry.User.AuthProvider == nil {
 			return fmt.Errorf("user %q has no auth-provider any more", user)
@@ -49,10 +49,30 @@ const (
 	lockWait  = 50 * time.Millisecond
 )
 
-// update changes the kubeconfig at path while nobody else does, by kubectl's rules: who has made
-// path.lock may write.
+// Update changes the kubeconfig at path: it reads the file, has change work on it, and puts the
+// result, as of [Config.Encode], in its place in one step. The mode of the file stays, and a
+// symbolic link stays one. A file that is not there is made, readable by its owner only. An error
+// of change is returned, and leaves the file as it is.
+//
+// Programs that go by kubectl's rule, that who has made path.lock may write, do not lose each
+// other's changes. Update waits a second for a lock that somebody else has.
+//
+//	err := kubeconfig.Update(path, func(c *kubeconfig.Config) error {
+//		c.CurrentContext = "prod"
+//		return nil
+//	})
+func Update(path string, change func(*Config) error) error {
+	if err := update(path, change); err != nil {
+		return fmt.Errorf("kubeconfig: changing %s: %w", path, err)
+	}
+	return nil
+}
+
 func update(path string, change func(*Config) error) error {
 	target, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		target, err = path, nil
+	}
 	if err != nil {
 		return err
 	}
@@ -62,6 +82,9 @@ func update(path string, change func(*Config) error) error {
 	}
 	defer os.Remove(lock)
 	c, err := Load(target)
+	if errors.Is(err, fs.ErrNotExist) {
+		c, err = &Config{}, nil
+	}
 	if err != nil {
 		return err
 	}
@@ -94,8 +117,11 @@ func makeLock(path string) error {
 // replaceFile puts text in the place of the file, so that a reader sees the one or the other
 // whole.
 func replaceFile(path string, text []byte) error {
+	mode := fs.FileMode(0o600)
 	info, err := os.Stat(path)
-	if err != nil {
+	if err == nil {
+		mode = info.Mode().Perm()
+	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
@@ -103,7 +129,7 @@ func replaceFile(path string, text []byte) error {
 		return err
 	}
 	_, err = f.Write(text)
-	err = errors.Join(err, f.Chmod(info.Mode().Perm()), f.Close())
+	err = errors.Join(err, f.Chmod(mode), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), path)
 	}
