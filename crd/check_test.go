@@ -3,10 +3,22 @@ package crd_test
 import (
 	"testing"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
+
+// Freely is any JSON with a rule.
+type Freely struct{}
+
+func (Freely) OpenAPISchema() apiextensionsv1.JSONSchemaProps {
+	return apiextensionsv1.JSONSchemaProps{XPreserveUnknownFields: new(true)}
+}
+
+func (Freely) Rules() []apiextensionsv1.ValidationRule {
+	return []apiextensionsv1.ValidationRule{{Rule: "self.x == 1"}}
+}
 
 func TestCombinationErrors(t *testing.T) {
 	type Item struct {
@@ -57,8 +69,11 @@ func TestCombinationErrors(t *testing.T) {
 		} `json:"am" schema:"embeddedResource"`
 		AL uint32 `json:"al" schema:"format=int32"`
 		AK any    `json:"ak" schema:"preserveUnknownFields=false"`
+		AN any    `json:"an" schema:"rule='self == 1',immutable"`
+		AO Freely `json:"ao"`
 	}
 	same(t, faults[Spec](t),
+		`Freely.Rules(): rules need to know the type that they are about, and this is any JSON; say type=object, or write the rule about the object around it`,
 		`Spec.A: minLength 3 is above maxLength 2`,
 		`Spec.AA: the items of listType=map cannot be nullable`,
 		`Spec.AB: embeddedResource is for objects with fields, not for maps`,
@@ -75,6 +90,8 @@ func TestCombinationErrors(t *testing.T) {
 		`Spec.AK: a node needs a type, x-kubernetes-int-or-string or x-kubernetes-preserve-unknown-fields`,
 		`Spec.AL: maximum 4294967295 does not fit format int32`,
 		`Spec.AM: embeddedResource needs a field "kind" of type string, and has one of type integer`,
+		`Spec.AN: "immutable" has no meaning for any JSON`,
+		`Spec.AN: "rule" has no meaning for any JSON`,
 		`Spec.B: minItems 3 is above maxItems 2`,
 		`Spec.C: minProperties 3 is above maxProperties 2`,
 		`Spec.D: minimum 3 is above maximum 2.5`,

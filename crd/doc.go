@@ -119,8 +119,8 @@
 //	preserveUnknownFields                              objects (x-kubernetes-preserve-unknown-fields)
 //	embeddedResource                                   objects (x-kubernetes-embedded-resource)
 //	type intOrString                                   in place of the Go type (x-kubernetes-int-or-string)
-//	rule='expression'|'message'                        all; may stand more than once (x-kubernetes-validations)
-//	immutable                                          all; once set, a field keeps its value
+//	rule='expression'|'message'                        all but any JSON; may stand more than once (x-kubernetes-validations)
+//	immutable                                          all but any JSON; once set, a field keeps its value
 //	exactlyOneOf=a|b atMostOneOf=a|b atLeastOneOf=a|b  structs; fields of which so many have to be there
 //	oneOf=a|b oneOfOrNone=a|b                          the same by oneOf, without rules of CEL
 //	externalDocs='address'|'description'               all

@@ -35,6 +35,8 @@ const (
 	onObjects = fitObject | fitUntyped
 	onScalars = onStrings | onNumbers | fitBoolean
 	onAll     = onScalars | onLists | onObjects
+	// Expressions need to know what they are about.
+	onTyped = onAll &^ fitUntyped
 )
 
 // keyword is one word that constrains a node of a schema. Exactly one of the accessors
@@ -112,13 +114,13 @@ var keywords = []keyword{
 
 	{name: "uniqueItems", fits: fitArray, flag: func(s *props) *bool { return &s.UniqueItems }, markers: []string{"kubebuilder:validation:UniqueItems"}},
 
-	{name: "rule", openAPI: "x-kubernetes-validations", fits: onAll, rule: ruleOf, markers: []string{"kubebuilder:validation:XValidation"}},
+	{name: "rule", openAPI: "x-kubernetes-validations", fits: onTyped, rule: ruleOf, markers: []string{"kubebuilder:validation:XValidation"}},
 	{name: "atMostOneOf", fits: fitObject, rule: atMostOneOf, markers: []string{"kubebuilder:validation:AtMostOneOf"}},
 	{name: "exactlyOneOf", fits: fitObject, rule: exactlyOneOf, markers: []string{"kubebuilder:validation:ExactlyOneOf"}},
 	{name: "atLeastOneOf", fits: fitObject, rule: atLeastOneOf, markers: []string{"kubebuilder:validation:AtLeastOneOf"}},
 	{name: "oneOf", fits: fitObject, members: oneOf},
 	{name: "oneOfOrNone", fits: fitObject, members: oneOfOrNone},
-	{name: "immutable", fits: onAll, rule: immutable, markers: []string{"k8s:immutable"}},
+	{name: "immutable", fits: onTyped, rule: immutable, markers: []string{"k8s:immutable"}},
 	{name: "externalDocs", fits: onAll, docs: func(s *props) **apiextensionsv1.ExternalDocumentation { return &s.ExternalDocs }, markers: []string{"kubebuilder:externalDocs"}},
 
 	{name: "enum", fits: onScalars, values: func(s *props) *[]apiextensionsv1.JSON { return &s.Enum }, markers: []string{"kubebuilder:validation:Enum"}},

@@ -202,6 +202,9 @@ func checkFieldPath(s *props, r *apiextensionsv1.ValidationRule) error {
 
 // checkRules checks the rules of a node, which is complete.
 func checkRules(s *props) error {
+	if len(s.XValidations) > 0 && typeless(s) && s.Ref == nil {
+		return fmt.Errorf("rules need to know the type that they are about, and this is any JSON; say type=object, or write the rule about the object around it")
+	}
 	for i := range s.XValidations {
 		r := &s.XValidations[i]
 		if err := checkRule(r); err != nil {
