@@ -16,11 +16,11 @@ const lookPause = 5 * time.Second
 
 // FollowAllLogs goes through the lines of all containers of the pod called name, those to come
 // included, as [FollowLogs] does for one: of its init containers, its ordinary ones, and the
-// ephemeral ones, also when they are added later. Lines of one container are in order, and come
-// between those of the others as they arrive. A container that has yet to start is waited for, and
-// one that its restart policy lets run again is followed into its next run. A run that is over
-// before the one before it was seen to end may be missed: after an end, the server is asked again
-// after half a second, and then less and less often, up to every 10 s.
+// ephemeral ones. For those that are added later, the pod is read every 5 s. Lines of one container
+// are in order, and come between those of the others as they arrive. A container that has yet to
+// start is waited for, and one that its restart policy lets run again is followed into its next
+// run. A run that is over before the one before it was seen to end may be missed: after an end, the
+// server is asked again after half a second, and then less and less often, up to every 10 s.
 //
 // The sequence ends when every container has ended for good, when the pod is gone, or when ctx has
 // ended, which is the last error then. What is refused for one container is yielded with its name,
