@@ -1,6 +1,7 @@
 // Command kube is the command line of github.com/go-kube/kube.
 //
 //	kube dev [flags]           serve a Kubernetes API in memory on this machine
+//	kube crd PACKAGE...        write the definitions of the kinds that Go packages declare
 //	kube crd check FILE...     judge custom resource definitions as the API server would
 //	kube crd diff OLD NEW      tell what changed between definitions, and what may break
 //	kube types -f FILE         write Go types for the kinds that definitions describe
@@ -30,7 +31,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"dev", "serve a Kubernetes API in memory on this machine", dev},
-		{"crd", "check and compare custom resource definitions", crdCommand},
+		{"crd", "write, check and compare custom resource definitions", crdCommand},
 		{"types", "write Go types for custom resource definitions", typesCommand},
 	}
 }
