@@ -48,6 +48,11 @@ func Compare(old, new *apiextensionsv1.CustomResourceDefinition) []Change {
 			c.add("", true, "%s changed from %s to %s", n.what, n.old, n.new)
 		}
 	}
+	c.gone("short name", old.Spec.Names.ShortNames, new.Spec.Names.ShortNames)
+	c.gone("category", old.Spec.Names.Categories, new.Spec.Names.Categories)
+	if before, after := conversionOf(old), conversionOf(new); !sameJSON(before, after) {
+		c.add("", before.Strategy != after.Strategy, "conversion changed from %s to %s", describe(before), describe(after))
+	}
 	for i := range old.Spec.Versions {
 		c.compareVersion(&old.Spec.Versions[i], versionNamed(new, old.Spec.Versions[i].Name))
 	}
@@ -58,6 +63,38 @@ func Compare(old, new *apiextensionsv1.CustomResourceDefinition) []Change {
 		}
 	}
 	return c.changes
+}
+
+// gone tells which names are there no longer: somebody may use them.
+func (c *comparison) gone(what string, old, new []string) {
+	for _, name := range old {
+		if !slices.Contains(new, name) {
+			c.add("", true, "%s %s removed", what, name)
+		}
+	}
+}
+
+// conversionOf returns how a definition converts between versions. Not saying it means None.
+func conversionOf(def *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceConversion {
+	if def.Spec.Conversion == nil {
+		return &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}
+	}
+	return def.Spec.Conversion
+}
+
+// describe names a conversion with the address of its webhook.
+func describe(conversion *apiextensionsv1.CustomResourceConversion) string {
+	if conversion.Webhook == nil || conversion.Webhook.ClientConfig == nil {
+		return string(conversion.Strategy)
+	}
+	client := conversion.Webhook.ClientConfig
+	switch {
+	case client.URL != nil:
+		return fmt.Sprintf("%s at %s", conversion.Strategy, *client.URL)
+	case client.Service != nil:
+		return fmt.Sprintf("%s at service %s/%s%s", conversion.Strategy, client.Service.Namespace, client.Service.Name, showText(client.Service.Path))
+	}
+	return string(conversion.Strategy)
 }
 
 func versionNamed(def *apiextensionsv1.CustomResourceDefinition, name string) *apiextensionsv1.CustomResourceDefinitionVersion {
@@ -118,6 +155,19 @@ func (c *comparison) subresources(old, new *apiextensionsv1.CustomResourceSubres
 	}
 	if (old.Scale == nil) != (new.Scale == nil) {
 		c.add("", new.Scale == nil, "subresource scale %s", addedOrRemoved(new.Scale != nil))
+		return
+	}
+	if old.Scale == nil {
+		return
+	}
+	for _, path := range []struct{ what, old, new string }{
+		{"specReplicasPath", old.Scale.SpecReplicasPath, new.Scale.SpecReplicasPath},
+		{"statusReplicasPath", old.Scale.StatusReplicasPath, new.Scale.StatusReplicasPath},
+		{"labelSelectorPath", showText(old.Scale.LabelSelectorPath), showText(new.Scale.LabelSelectorPath)},
+	} {
+		if path.old != path.new {
+			c.add("", path.old != "", "%s of the scale changed from %s to %s", path.what, orNone(path.old), orNone(path.new))
+		}
 	}
 }
 
@@ -162,11 +212,19 @@ func (c *comparison) bounds(path string, old, new *props) {
 func (k *keyword) bounds(old, new *props) (before, after string, ok bool) {
 	switch {
 	case k.count != nil:
-		return showPtr(*k.count(old)), showPtr(*k.count(new)), true
+		return k.showCount(*k.count(old)), k.showCount(*k.count(new)), true
 	case k.number != nil:
 		return showPtr(*k.number(old)), showPtr(*k.number(new)), true
 	}
 	return "", "", false
+}
+
+// showCount shows a count. None and a lower bound of 0 are the same.
+func (k *keyword) showCount(n *int64) string {
+	if k.bound == "min" && n != nil && *n == 0 {
+		return ""
+	}
+	return showPtr(n)
 }
 
 func showPtr[T any](v *T) string {
@@ -271,12 +329,14 @@ func (c *comparison) enum(path string, old, new *props) {
 // rules compares validation rules by their expressions. A rule that is new may refuse what was
 // right.
 func (c *comparison) rules(path string, old, new *props) {
-	has := func(list apiextensionsv1.ValidationRules, rule string) bool {
-		return slices.ContainsFunc(list, func(r apiextensionsv1.ValidationRule) bool { return r.Rule == rule })
-	}
+	has := func(list apiextensionsv1.ValidationRules, rule string) bool { return ruleIn(list, rule) != nil }
 	for _, r := range new.XValidations {
-		if !has(old.XValidations, r.Rule) {
+		before := ruleIn(old.XValidations, r.Rule)
+		switch optional := isTrue(r.OptionalOldSelf); {
+		case before == nil:
 			c.add(path, true, "rule %q added", r.Rule)
+		case isTrue(before.OptionalOldSelf) != optional: // with it, the rule is judged without an old object too
+			c.add(path, optional, "optionalOldSelf of rule %q %s", r.Rule, addedOrRemoved(optional))
 		}
 	}
 	for _, r := range old.XValidations {
@@ -285,6 +345,17 @@ func (c *comparison) rules(path string, old, new *props) {
 		}
 	}
 }
+
+func ruleIn(list apiextensionsv1.ValidationRules, rule string) *apiextensionsv1.ValidationRule {
+	for i := range list {
+		if list[i].Rule == rule {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+func isTrue(b *bool) bool { return b != nil && *b }
 
 // merging compares what server-side apply merges by: who owns what changes with it.
 func (c *comparison) merging(path string, old, new *props) {

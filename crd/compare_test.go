@@ -29,6 +29,12 @@ func TestCompareSchemas(t *testing.T) {
 		{`{"type":"string"}`, `{"type":"string","enum":["b"]}`, `breaking: v1 .f: enum added`},
 		{`{"type":"string"}`, `{"type":"string","default":"b"}`, `compatible: v1 .f: default changed from none to "b"`},
 		{`{"type":"string"}`, `{"type":"string","x-kubernetes-validations":[{"rule":"r"}]}`, `breaking: v1 .f: rule "r" added`},
+		{`{"type":"string","minLength":0}`, `{"type":"string"}`, ``},
+		{`{"type":"string"}`, `{"type":"string","minLength":0}`, ``},
+		{`{"type":"string","minLength":0}`, `{"type":"string","minLength":1}`, `breaking: v1 .f: minLength changed from none to 1`},
+		{`{"type":"string","x-kubernetes-validations":[{"rule":"r"}]}`, `{"type":"string","x-kubernetes-validations":[{"rule":"r","message":"m","optionalOldSelf":false}]}`, ``},
+		{`{"type":"string","x-kubernetes-validations":[{"rule":"r"}]}`, `{"type":"string","x-kubernetes-validations":[{"rule":"r","optionalOldSelf":true}]}`, `breaking: v1 .f: optionalOldSelf of rule "r" added`},
+		{`{"type":"string","x-kubernetes-validations":[{"rule":"r","optionalOldSelf":true}]}`, `{"type":"string","x-kubernetes-validations":[{"rule":"r"}]}`, `compatible: v1 .f: optionalOldSelf of rule "r" removed`},
 		{`{"type":"string","not":{"enum":["a"]}}`, `{"type":"string"}`, `breaking: v1 .f: not changed`},
 		{`{"type":"array","items":{"type":"string"}}`, `{"type":"array","items":{"type":"string","minLength":1},"x-kubernetes-list-type":"atomic"}`, `breaking: v1 .f[]: minLength changed from none to 1`},
 		{`{"type":"array","items":{"type":"string"}}`, `{"type":"array","items":{"type":"string"},"x-kubernetes-list-type":"set"}`, `breaking: v1 .f: listType changed from none to set`},
@@ -82,5 +88,46 @@ func TestCompareDefinitions(t *testing.T) {
 		"compatible: v1: version deprecated\nbreaking: v1: subresource status removed\nbreaking: v1: selectable field .spec.color removed"
 	if diff := cmp.Diff(want, changeLines(crd.Compare(old, later))); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestCompareParts(t *testing.T) {
+	scaled := func(d *apiextensionsv1.CustomResourceDefinition, spec string, selector *string) {
+		d.Spec.Versions[0].Subresources = &apiextensionsv1.CustomResourceSubresources{Scale: &apiextensionsv1.CustomResourceSubresourceScale{
+			SpecReplicasPath: spec, StatusReplicasPath: ".status.replicas", LabelSelectorPath: selector}}
+	}
+	converted := func(d *apiextensionsv1.CustomResourceDefinition, name string) {
+		d.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.WebhookConverter, Webhook: &apiextensionsv1.WebhookConversion{
+			ClientConfig: &apiextensionsv1.WebhookClientConfig{Service: &apiextensionsv1.ServiceReference{Namespace: "ns", Name: name}}, ConversionReviewVersions: []string{"v1"}}}
+	}
+	type def = apiextensionsv1.CustomResourceDefinition
+	for name, test := range map[string]struct {
+		old, new func(*def)
+		want     string
+	}{
+		"names": {
+			func(d *def) { d.Spec.Names.ShortNames, d.Spec.Names.Categories = []string{"a", "b"}, []string{"all"} },
+			func(d *def) { d.Spec.Names.ShortNames = []string{"b", "c"} },
+			"breaking: definition: short name a removed\nbreaking: definition: category all removed",
+		},
+		"scale added": {func(*def) {}, func(d *def) { scaled(d, ".spec.replicas", nil) }, "compatible: v1: subresource scale added"},
+		"scale moved": {
+			func(d *def) { scaled(d, ".spec.replicas", nil) }, func(d *def) { scaled(d, ".spec.size", new(".status.selector")) },
+			"breaking: v1: specReplicasPath of the scale changed from .spec.replicas to .spec.size\ncompatible: v1: labelSelectorPath of the scale changed from none to .status.selector",
+		},
+		"no conversion": {func(*def) {}, func(d *def) {
+			d.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}
+		}, ""},
+		"conversion": {func(*def) {}, func(d *def) { converted(d, "a") }, "breaking: definition: conversion changed from None to Webhook at service ns/a"},
+		"converter":  {func(d *def) { converted(d, "a") }, func(d *def) { converted(d, "b") }, "compatible: definition: conversion changed from Webhook at service ns/a to Webhook at service ns/b"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before, after := colorAt(t, "v1", nil), colorAt(t, "v1", nil)
+			test.old(before)
+			test.new(after)
+			if diff := cmp.Diff(test.want, changeLines(crd.Compare(before, after))); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
 	}
 }
