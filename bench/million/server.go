@@ -81,12 +81,13 @@ func (s *server) watch(w http.ResponseWriter, r *http.Request) {
 	s.send(out, "BOOKMARK", "ConfigMap", &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
 		ResourceVersion: strconv.Itoa(version), Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"},
 	}})
-	measure.Check(out.Flush())
-	measure.Check(http.NewResponseController(w).Flush())
+	if out.Flush() != nil || http.NewResponseController(w).Flush() != nil {
+		return // the client has given up, and lists again
+	}
 	select {
 	case <-expired:
 		s.send(out, "ERROR", "Status", &metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonExpired, Code: 410})
-		measure.Check(out.Flush())
+		out.Flush()
 	case <-r.Context().Done():
 	}
 }
@@ -121,10 +122,14 @@ func object(i, size int) *corev1.ConfigMap {
 	}
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: fmt.Sprintf("namespace-%04d", i/1000), Name: fmt.Sprintf("settings-%07d", i),
+			Namespace: namespace(i), Name: name(i),
 			UID: types.UID(fmt.Sprintf("6e5b0bd9-0000-4000-8000-%012d", i)), ResourceVersion: strconv.Itoa(1_000_000_000 + i),
 			Labels: map[string]string{"app": fmt.Sprint("app-", i%100)},
 		},
 		Data: map[string]string{"noise": base64.StdEncoding.EncodeToString(noise)},
 	}
 }
+
+func namespace(i int) string { return fmt.Sprintf("namespace-%04d", i/1000) }
+
+func name(i int) string { return fmt.Sprintf("settings-%07d", i) }

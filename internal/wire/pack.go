@@ -24,6 +24,8 @@ const (
 	shortestLesson = 16
 	// shortestTail is how much there has to be to pack.
 	shortestTail = 64
+	// fewObjects is how many have to be tried before it is judged whether packing is of use.
+	fewObjects = 64
 	// recently is over how many bytes it is judged whether the dictionary is of use.
 	recently = 1 << 20
 )
@@ -36,7 +38,8 @@ type Packer struct {
 
 	total         int // bytes that were met with this dictionary
 	plain, packed int // bytes of the last objects, before and after
-	objects       int // that were met at all
+	objects       int // that were packed, or would have been
+	passed        int // objects since the last one, in times when it is of no use
 	renewAt       int // value of objects from which on there may be another dictionary
 
 	out   []byte // reused: what an object is packed to
@@ -62,6 +65,9 @@ func (p *Packer) Pack(o Object) (packed Object, ok bool) {
 	tail := o.data[head:]
 	if o.extra != nil || len(tail) < shortestTail {
 		return o, false // it is broken, packed already, or metadata alone
+	}
+	if p.useless() {
+		return o, false
 	}
 	p.encode(tail)
 	if p.learn(tail) {
@@ -158,6 +164,17 @@ func load(text string, at int) uint64 {
 }
 
 func hash(word uint64) uint64 { return word * 0x9E3779B185EBCA87 >> (64 - hashBits) }
+
+// useless reports whether o is not worth trying: where objects have nothing in common, one of sixteen
+// is enough to notice when that changes.
+func (p *Packer) useless() bool {
+	if p.objects < fewObjects || p.packed < p.plain-p.plain/8 || p.passed == 15 {
+		p.passed = 0
+		return false
+	}
+	p.passed++
+	return true
+}
 
 // count notes that an object of so many bytes was packed to so many.
 func (p *Packer) count(plain, packed int) {

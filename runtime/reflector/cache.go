@@ -120,7 +120,7 @@ func (c *cache) isReady() bool {
 	}
 }
 
-// get returns an object and what was made of it.
+// get returns an object, and what was made of it where that is kept.
 func (c *cache) get(namespace, name string) (content, bool) {
 	if c.descriptor.Scope == resource.ClusterScoped {
 		namespace = ""
@@ -131,7 +131,12 @@ func (c *cache) get(namespace, name string) (content, bool) {
 	if p == nil {
 		return content{}, false
 	}
-	e := p.table.get(keyOf(namespace, name))
+	k := keyOf(namespace, name)
+	if !c.keep {
+		raw := p.table.object(k)
+		return content{raw: raw}, raw != nil
+	}
+	e := p.table.get(k)
 	if e == nil {
 		return content{}, false
 	}

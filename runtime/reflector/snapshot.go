@@ -82,7 +82,7 @@ func (s *snapshot) swapIn(version string) {
 		c.dropped(e, e.content)
 	}
 	for e, now := range s.changed {
-		c.replace(e, now)
+		c.replace(p, e, now)
 	}
 	for _, e := range s.added {
 		if p.table.get(e.key()) != e {

@@ -3,6 +3,8 @@ package reflector
 import (
 	"hash/maphash"
 	"iter"
+
+	"github.com/go-kube/kube/resource"
 )
 
 // key is the namespace and name of an object, with their hash.
@@ -22,12 +24,19 @@ func keyOf(namespace, name string) key {
 func (e *entry) key() key { return keyOf(e.raw.Namespace(), e.raw.Name()) }
 
 // table holds entries by key. It is an open-addressing hash table that has no keys of its own:
-// they are in the entries' objects, so that a slot is 12 bytes, and no key keeps the bytes
-// of an object alive that was replaced since, as a key of a map would.
+// they are in the entries' objects, so that no key keeps the bytes of an object alive that
+// was replaced since, as a key of a map would.
 type table struct {
-	hashes  []uint32 // of the entries beside them; 0 is a free slot
-	entries []*entry
-	len     int
+	slots []slot
+	len   int
+}
+
+// slot has the object beside its entry: in a large store each step from one to the next is a wait for
+// memory, and reading takes this one instead of two.
+type slot struct {
+	entry *entry
+	raw   *resource.Raw // of entry
+	hash  uint32        // of the key; 0 is a free slot
 }
 
 const minTable = 16
@@ -38,18 +47,19 @@ func newTable(n int) *table {
 	for size*3/4 < n {
 		size *= 2
 	}
-	return &table{hashes: make([]uint32, size), entries: make([]*entry, size)}
+	return &table{slots: make([]slot, size)}
 }
 
 // find returns the slot of a key: where it is, or where it would go.
 func (t *table) find(k key) (slot int, found bool) {
-	mask := len(t.hashes) - 1
+	mask := len(t.slots) - 1
 	for i := int(k.hash>>1) & mask; ; i = (i + 1) & mask {
-		switch t.hashes[i] {
+		s := &t.slots[i]
+		switch s.hash {
 		case 0:
 			return i, false
 		case k.hash:
-			if raw := t.entries[i].raw; raw.Name() == k.name && raw.Namespace() == k.namespace {
+			if s.raw.Name() == k.name && s.raw.Namespace() == k.namespace {
 				return i, true
 			}
 		}
@@ -59,38 +69,53 @@ func (t *table) find(k key) (slot int, found bool) {
 // get returns the entry of a key, or nil.
 func (t *table) get(k key) *entry {
 	if i, found := t.find(k); found {
-		return t.entries[i]
+		return t.slots[i].entry
 	}
 	return nil
 }
 
+// object returns the object of a key, or nil.
+func (t *table) object(k key) *resource.Raw {
+	if i, found := t.find(k); found {
+		return t.slots[i].raw
+	}
+	return nil
+}
+
+// renew takes in that an entry in the table has another version of its object.
+func (t *table) renew(e *entry) {
+	if i, found := t.find(e.key()); found {
+		t.slots[i].raw = e.raw
+	}
+}
+
 // put adds an entry whose key is k, and returns the one whose place it takes, or nil.
 func (t *table) put(k key, e *entry) (old *entry) {
-	if (t.len+1)*4 > len(t.hashes)*3 {
+	if (t.len+1)*4 > len(t.slots)*3 {
 		t.grow()
 	}
 	i, found := t.find(k)
 	if !found {
 		t.len++
 	}
-	old = t.entries[i]
-	t.hashes[i], t.entries[i] = k.hash, e
+	old = t.slots[i].entry
+	t.slots[i] = slot{e, e.raw, k.hash}
 	return old
 }
 
 func (t *table) grow() {
-	old := *t
-	t.hashes, t.entries = make([]uint32, 2*len(old.hashes)), make([]*entry, 2*len(old.hashes))
-	mask := len(t.hashes) - 1
-	for j, hash := range old.hashes {
-		if hash == 0 {
+	old := t.slots
+	t.slots = make([]slot, 2*len(old))
+	mask := len(t.slots) - 1
+	for j := range old {
+		if old[j].hash == 0 {
 			continue
 		}
-		i := int(hash>>1) & mask
-		for t.hashes[i] != 0 {
+		i := int(old[j].hash>>1) & mask
+		for t.slots[i].hash != 0 {
 			i = (i + 1) & mask
 		}
-		t.hashes[i], t.entries[i] = hash, old.entries[j]
+		t.slots[i] = old[j]
 	}
 }
 
@@ -100,7 +125,7 @@ func (t *table) remove(k key) *entry {
 	if !found {
 		return nil
 	}
-	e := t.entries[i]
+	e := t.slots[i].entry
 	t.len--
 	t.free(i)
 	return e
@@ -108,22 +133,22 @@ func (t *table) remove(k key) *entry {
 
 // free empties slot i, and moves the entries behind it up that were pushed back by it.
 func (t *table) free(i int) {
-	mask := len(t.hashes) - 1
-	for j := (i + 1) & mask; t.hashes[j] != 0; j = (j + 1) & mask {
-		home := int(t.hashes[j]>>1) & mask
+	mask := len(t.slots) - 1
+	for j := (i + 1) & mask; t.slots[j].hash != 0; j = (j + 1) & mask {
+		home := int(t.slots[j].hash>>1) & mask
 		if (j-home)&mask >= (j-i)&mask {
-			t.hashes[i], t.entries[i] = t.hashes[j], t.entries[j]
+			t.slots[i] = t.slots[j]
 			i = j
 		}
 	}
-	t.hashes[i], t.entries[i] = 0, nil
+	t.slots[i] = slot{}
 }
 
 // all yields the entries, in no particular order. The table must not change meanwhile.
 func (t *table) all() iter.Seq[*entry] {
 	return func(yield func(*entry) bool) {
-		for i, hash := range t.hashes {
-			if hash != 0 && !yield(t.entries[i]) {
+		for i := range t.slots {
+			if e := t.slots[i].entry; e != nil && !yield(e) {
 				return
 			}
 		}

@@ -43,9 +43,16 @@ func TestTable(t *testing.T) {
 				t.Fatalf("step %d: put(%v) replaced %p, want %p", step, k, got, want)
 			}
 			model[k] = e
+			if random.IntN(2) == 0 {
+				e.content = namedEntry(t, k.namespace, k.name).content
+				table.renew(e)
+			}
 		}
 		if got, want := table.get(k), model[k]; got != want {
 			t.Fatalf("step %d: get(%v) returned %p, want %p", step, k, got, want)
+		}
+		if got, want := table.object(k), model[k]; want == nil && got != nil || want != nil && got != want.raw {
+			t.Fatalf("step %d: object(%v) returned %p of entry %p", step, k, got, want)
 		}
 		if table.len != len(model) {
 			t.Fatalf("step %d: length %d, want %d", step, table.len, len(model))

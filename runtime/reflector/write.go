@@ -91,7 +91,7 @@ func (c *cache) apply(p *part, raw *resource.Raw, version string) {
 	switch {
 	case unchanged:
 	case known:
-		c.replace(e, now)
+		c.replace(p, e, now)
 	default:
 		if e != nil {
 			c.dropped(e, e.content) // its deletion was missed
@@ -164,13 +164,14 @@ func (c *cache) tell(e *entry, n news) {
 	}
 }
 
-// replace gives an entry its next version.
-func (c *cache) replace(e *entry, now content) {
+// replace gives an entry of p its next version.
+func (c *cache) replace(p *part, e *entry, now content) {
 	c.bytes += int64(now.raw.Size() - e.raw.Size())
 	for _, x := range c.indexed {
 		x.update(e.content, now, e, e)
 	}
 	e.content = now
+	p.table.renew(e)
 	c.tell(e, isChanged)
 }
 
