@@ -2,7 +2,6 @@ package kubetest_test
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -44,7 +43,7 @@ func (w *troubles) span(d time.Duration) time.Duration {
 }
 
 // rage has something go wrong every now and then, until a time. It mends everything then.
-func (w *troubles) rage(ctx context.Context, until time.Time) {
+func (w *troubles) rage(ctx context.Context, until time.Time, defined bool) {
 	for {
 		time.Sleep(w.span(30 * time.Minute))
 		if time.Until(until) <= 0 {
@@ -52,7 +51,7 @@ func (w *troubles) rage(ctx context.Context, until time.Time) {
 		}
 		w.next(ctx)
 	}
-	w.mend(ctx)
+	w.mend(ctx, defined)
 }
 
 // next has something go wrong.
@@ -158,9 +157,9 @@ func (w *troubles) places() {
 	}
 }
 
-// mend ends all troubles. A definition that is being deleted has to be gone before it can be made
-// anew.
-func (w *troubles) mend(ctx context.Context) {
+// mend ends all troubles, and sees to it that the custom kind is defined or is not. A definition that
+// is being deleted has to be gone before it can be made anew.
+func (w *troubles) mend(ctx context.Context, defined bool) {
 	w.mu.Lock()
 	for _, f := range w.faults {
 		f.Remove()
@@ -171,16 +170,19 @@ func (w *troubles) mend(ctx context.Context) {
 	definitions := w.admin.All(apiextensions.CustomResourceDefinitions)
 	for range 100 {
 		def, ok, err := definitions.Lookup(ctx, "gizmos.week.example.com")
-		if err == nil && ok && def.DeletionTimestamp == nil {
+		switch {
+		case err != nil:
+		case ok && def.DeletionTimestamp == nil && defined, !ok && !defined:
 			return
-		}
-		if err == nil && !ok {
+		case !ok:
 			err = w.define(ctx)
+		case def.DeletionTimestamp == nil:
+			w.undefine(ctx)
 		}
-		if err != nil && !errors.Is(err, kube.ErrAlreadyExists) {
+		if err != nil {
 			w.t.Errorf("mending the definition: %v", err)
 		}
 		time.Sleep(10 * time.Second)
 	}
-	w.t.Error("the definition of gizmos cannot be made anew: it is still being deleted")
+	w.t.Errorf("the definition of gizmos is still being deleted; it should be there: %t", defined)
 }
