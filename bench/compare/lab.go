@@ -82,8 +82,11 @@ func (l *lab) measure(ctx context.Context, sc scenario) (*result, error) {
 
 // runs is how often each program of a scenario runs.
 func (l *lab) runs(sc scenario) int {
-	if sc.once {
+	switch {
+	case sc.once:
 		return 1
+	case sc.twice && l.repeat == quickRepeat:
+		return 2
 	}
 	return l.repeat
 }

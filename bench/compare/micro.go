@@ -19,8 +19,8 @@ type benchmark struct {
 }
 
 // benchmarks runs benchmarks of a package several times, and returns the fastest of each.
-func benchmarks(ctx context.Context, module, pkg, pattern, benchtime string) (fastest []benchmark, err error) {
-	out, err := output(exec.CommandContext(ctx, "go", "-C", module, "test", "-run", "^$", "-bench", pattern, "-benchmem", "-benchtime", benchtime, "-count", "3", pkg))
+func benchmarks(ctx context.Context, module, pkg, pattern, benchtime string, tries int) (fastest []benchmark, err error) {
+	out, err := output(exec.CommandContext(ctx, "go", "-C", module, "test", "-run", "^$", "-bench", pattern, "-benchmem", "-benchtime", benchtime, "-count", strconv.Itoa(tries), pkg))
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func measureMicro(ctx context.Context, _ *lab, _ variant, client string) (phases
 		if m.client != client {
 			continue
 		}
-		found, err := benchmarks(ctx, "..", m.pkg, m.pattern, m.benchtime)
+		found, err := benchmarks(ctx, "..", m.pkg, m.pattern, m.benchtime, 3)
 		if err != nil {
 			return nil, err
 		}

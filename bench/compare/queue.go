@@ -14,13 +14,14 @@ var queueBenchmarks = map[string]struct{ module, pkg, name string }{
 	ctrlRuntime: {".", "./queue", "PriorityQueue"},
 }
 
-func queueScenario() scenario {
+func queueScenario(full bool) scenario {
 	s := scenario{
 		Name: "queue",
 		Title: "The queue of a controller with 100 000 keys in it, per key: the scheduler of kube's controllers, client-go's workqueue, controller-runtime's priority queue. " +
 			"Time is that of the clock, of several tries the fastest",
 		variants: []variant{{"100 000 keys", measure.Args{}, []string{ours, clientGo, ctrlRuntime}}},
 		work:     measureQueue,
+		twice:    !full,
 	}
 	for _, phase := range []string{"add+get+done", "add_of_a_pending_key"} {
 		w := row{variant: "100 000 keys", phase: phase, metric: wall}
@@ -34,7 +35,7 @@ func queueScenario() scenario {
 
 func measureQueue(ctx context.Context, _ *lab, _ variant, client string) (phases []measure.Phase, err error) {
 	where := queueBenchmarks[client]
-	found, err := benchmarks(ctx, where.module, where.pkg, "^Benchmark"+where.name+"$", "200000x")
+	found, err := benchmarks(ctx, where.module, where.pkg, "^Benchmark"+where.name+"$", "200000x", 3)
 	if err != nil {
 		return nil, err
 	}
