@@ -121,6 +121,9 @@ func (w *wording) array() {
 	from, to := w.from, w.to
 	w.count("minItems", from.MinItems, &to.MinItems)
 	w.count("maxItems", from.MaxItems, &to.MaxItems)
+	if from.XListType != nil && *from.XListType == "map" && !tellsApart(to.Items.Schema, from.XListMapKeys) {
+		return
+	}
 	if from.XListType != nil {
 		w.add("listType=" + *from.XListType)
 		to.XListType = from.XListType
@@ -129,6 +132,15 @@ func (w *wording) array() {
 		w.add("listMapKey=" + alternatives(keys))
 		to.XListMapKeys = keys
 	}
+}
+
+// tellsApart reports whether items have keys, by what is derived of them: those of a type of Kubernetes
+// may have got their default by a comment.
+func tellsApart(item *props, keys []string) bool {
+	return !slices.ContainsFunc(keys, func(key string) bool {
+		p, ok := item.Properties[key]
+		return !ok || p.Default == nil && !slices.Contains(item.Required, key)
+	})
 }
 
 func (w *wording) object() {
