@@ -164,6 +164,13 @@
 // Types with marker comments (+kubebuilder:validation:MaxLength=63) work unchanged: [ReadMarkers]
 // reads their source, and the definition is the one that controller-gen makes of it.
 //
+// # Files
+//
+// [YAML] writes definitions for a repository. The command kube crd ./api/... does that for the kinds of
+// Go packages: those that functions return as definitions, those with descriptors, and those that
+// markers declare ([MarkedKinds]). With -check it tells, for CI, whether files are up to date; kube
+// crd diff tells by [Compare] what a change breaks.
+//
 // # What no tag says
 //
 // Options.Refine changes the version that comes out, in Go or by a [MergePatch]: the command kube types,

@@ -47,7 +47,8 @@
 // type, so a cluster-scoped kind in a namespace does not compile. The Go type is any struct
 // with the accessors of metav1.ObjectMeta; [Object] makes one of a spec and a status. Of both,
 // Metadata() describes the same kind without spec and status. [Dynamic] describes a kind that
-// is known at run time only. [Subresource] and [Connection] describe what is below an object.
+// is known at run time only. [Partial] and [PartialCluster] describe a kind by a Go type with fewer
+// fields. [Subresource] and [Connection] describe what is below an object.
 //
 // # Objects
 //
