@@ -10,7 +10,7 @@ import (
 
 // initialisms are words that Go writes in capitals.
 var initialisms = strings.Fields(`acl api arn asn aws bfd bgp ca cel cidr cpu crd csi dn dns ebs ec2 efs eks fqdn gce gcp gcs gid gpu grpc
-	hmac html http https iam id ip jmx json jwks jwt kms lb ldap mtls nfs nic numa oci oidc os osd pem pid pod pvc qos raid ram rbac rgw rpc
+	hmac html http https iam id ip jmx json jwks jwt kms lb ldap mtls nfs nic numa oci oidc os osd pem pid pvc qos raid ram rbac rgw rpc
 	saml sasl sdk sli slo smtp sni sns sql sqs ssd ssh ssl sso sts tcp tls toml ttl udp ui uid uri url utf8 uuid vlan vm vpc xml yaml`)
 
 // words splits a name at capitals, digits' ends and everything that no identifier can have.
