@@ -90,3 +90,27 @@ func TestMarkedKindsFails(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// FuzzMarkedSource reads Go source with comments in any place: what does not parse is an error,
+// and the kinds that are found can be described.
+func FuzzMarkedSource(f *testing.F) {
+	for _, seed := range []string{
+		"type A " + embedded, "// +kubebuilder:resource:path=aes,shortName=a;b,scope=Cluster\ntype A " + embedded,
+		"// +versionName=v7\n\n/* +x */ type (\n\t// +kubebuilder:storageversion\n\tA " + embedded + "\n\tB A // +y\n)", "type A = B\ntype B A\n",
+		"const (\n\tX Y = \"a\" // +z\n)\n// +groupName=\n", "func f() { /* +a */ }\n// +kubebuilder:skip", "type G[T any] struct { meta.TypeMeta; meta.ObjectMeta; X T }",
+		"type A struct {\n\t// +a\n\n\t// +b\n\tmeta.TypeMeta `json:\",inline\"` // +c\n\t*meta.ObjectMeta\n}",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		kinds, err := crd.MarkedKinds("example.com/m/api/v1", kindsModule(text))
+		if err != nil {
+			return
+		}
+		for _, k := range kinds {
+			if err := k.Info.Validate(); err != nil || k.Type == "" {
+				t.Errorf("%+v: %v", k, err)
+			}
+		}
+	})
+}
