@@ -137,7 +137,7 @@ func (e *engine) start() error {
 		return e.invalid
 	}
 	for _, s := range e.sources {
-		if err := s.err(); err != nil {
+		if err := s.feed.Err(); err != nil {
 			return fmt.Errorf("related kind %s: %w", s.name, err)
 		}
 	}

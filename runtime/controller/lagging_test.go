@@ -27,8 +27,10 @@ type laggingServer struct {
 	uids    int
 	objects map[string]content // by path
 	events  []laggingEvent
-	more    chan struct{} // closed at the next event
-	refused int           // conflicts
+	more    chan struct{}  // closed at the next event
+	refused int            // conflicts
+	open    map[string]int // watches, by path
+	opened  int            // watches ever
 }
 
 type content = map[string]any
@@ -41,7 +43,7 @@ type laggingEvent struct {
 
 // lagging returns a rig on such a server.
 func lagging(t *testing.T, lag func() time.Duration) (*rig, *laggingServer) {
-	s := &laggingServer{lag: lag, objects: map[string]content{}, more: make(chan struct{})}
+	s := &laggingServer{lag: lag, objects: map[string]content{}, more: make(chan struct{}), open: map[string]int{}}
 	r := &rig{t: t, journal: newJournal(), srv: apitest.Start(t, &apitest.Options{Handler: s})}
 	r.connect()
 	return r, s
@@ -232,7 +234,10 @@ func (s *laggingServer) watch(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	send := func(kind string, c content) { json.NewEncoder(w).Encode(content{"type": kind, "object": c}) }
+	defer s.closed(r.URL.Path)
 	s.mu.Lock()
+	s.open[r.URL.Path]++
+	s.opened++
 	for path, c := range s.objects {
 		if strings.HasPrefix(path, r.URL.Path+"/") && selects(selector, c) {
 			send("ADDED", c)
@@ -263,6 +268,29 @@ func (s *laggingServer) watch(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+}
+
+func (s *laggingServer) closed(path string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open[path]--
+}
+
+// watches returns how many watches are open, and how many were opened ever. One that was closed is
+// read on for a moment by net/http, in the hope to use its connection again.
+func (s *laggingServer) watches() (open, opened int) {
+	time.Sleep(100 * time.Millisecond)
+	synctest.Wait()
+	return s.counts()
+}
+
+func (s *laggingServer) counts() (open, opened int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, n := range s.open {
+		open += n
+	}
+	return open, s.opened
 }
 
 func selects(selector labels.Selector, c content) bool {

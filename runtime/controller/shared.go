@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math"
 	"reflect"
 	"strconv"
-	"sync"
 
 	"github.com/go-kube/kube/resource"
 	"github.com/go-kube/kube/runtime/reflector"
@@ -49,7 +47,7 @@ func (c *Controller[K]) WatchesFrom[O any](objects *reflector.Reflector[O], find
 
 // feed has s follow a reflector in place of a watch.
 func feed[O any](s *Source, objects *reflector.Reflector[O]) *Source {
-	s.feed, s.watch = typedCache[O]{objects}, nil
+	s.feed, s.given = objects.Feed(), true
 	s.options.Labels, s.options.Fields = objects.Selectors()
 	return s
 }
@@ -70,28 +68,4 @@ func (c sharedCache[K]) run(ctx context.Context) error {
 		return nil
 	}
 	return fmt.Errorf("%w: %w", errFeedEnded, err)
-}
-
-// runFeed follows the reflector of a source until ctx ends.
-func (s *Source) runFeed(ctx context.Context) {
-	var tasks sync.WaitGroup
-	defer tasks.Wait()
-	tasks.Go(func() {
-		if s.feed.waitReady(ctx) == nil {
-			// What the loop below has not come to yet triggers its own, for good measure.
-			s.engine.writes.advanced(s.view, "", true)
-			s.complete()
-		}
-	})
-	tasks.Go(func() { s.engine.writes.follow(ctx, s.view, s.feed.waitFor) })
-	for c := range s.feed.changes(ctx) {
-		if c.deleted {
-			s.deleted(ctx, c.raw)
-		} else {
-			s.applied(ctx, c.raw)
-		}
-	}
-	if ctx.Err() == nil {
-		s.engine.log.LogAttrs(ctx, slog.LevelError, "a related kind triggers nothing any more", slog.String("resource", s.name), slog.Any("error", errFeedEnded))
-	}
 }

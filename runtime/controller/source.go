@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-kube/kube"
 	"github.com/go-kube/kube/resource"
+	"github.com/go-kube/kube/runtime/reflector"
 	"github.com/go-kube/kube/runtime/watcher"
 )
 
@@ -22,8 +23,8 @@ type Source struct {
 	name     string // plural.group
 	find     func(*resource.Raw) ([]target, error)
 	options  watcher.Options
-	watch    *watcher.Engine
-	feed     cache // in place of watch; nil where there is none
+	given    bool // feed is of a reflector of the user's
+	feed     *reflector.Feed
 	filter   *filter
 	synced   chan struct{} // closed after the first list
 	ready    atomic.Bool   // synced is closed
@@ -89,7 +90,7 @@ func (s *Source) Filter(p Predicate) *Source {
 // be asked about: with a [*DecodeError] or a [*PanicError]. The logger is the controller's
 // unless opts has one. Called again, it replaces the options. It returns s.
 func (s *Source) WatchOptions(opts watcher.Options) *Source {
-	if s.feed != nil {
+	if s.given {
 		panic("controller: Source.WatchOptions was called for a kind that comes from a reflector, which has options of its own")
 	}
 	s.engine.configure("Source.WatchOptions", func() { s.setWatch(opts) })
@@ -101,30 +102,14 @@ func (s *Source) setWatch(opts watcher.Options) {
 		opts.Logger = s.engine.log
 	}
 	s.options = opts
-	s.watch = watcher.NewEngine(s.endpoint, &opts)
+	s.feed = reflector.NewFeed(s.endpoint, &opts, !s.engine.opts.OwnWatch)
 }
 
 // State returns what the watch of the kind is doing.
-func (s *Source) State() watcher.State {
-	if s.feed != nil {
-		return s.feed.state()
-	}
-	return s.watch.State()
-}
-
-// err returns what is wrong with the options.
-func (s *Source) err() error {
-	if s.feed != nil {
-		return nil
-	}
-	return s.watch.Err()
-}
+func (s *Source) State() watcher.State { return s.feed.State() }
 
 func (s *Source) newView() *view {
 	s.view = newView(s.endpoint, s.options.Labels, s.options.Fields, s.live)
-	if s.feed != nil {
-		s.view.version = s.feed.version
-	}
 	return s.view
 }
 
@@ -134,12 +119,11 @@ func (s *Source) newView() *view {
 // here but for the few that trigger something, and those are in links; they also show, after
 // a new list, what is gone.
 func (s *Source) run(ctx context.Context) {
-	if s.feed != nil {
-		s.runFeed(ctx)
-		return
-	}
-	for event := range s.watch.Events(ctx) {
+	for event := range s.feed.Events(ctx) {
 		s.take(ctx, event)
+	}
+	if ctx.Err() == nil {
+		s.engine.log.LogAttrs(ctx, slog.LevelError, "a related kind triggers nothing any more", slog.String("resource", s.name), slog.Any("error", errFeedEnded))
 	}
 }
 

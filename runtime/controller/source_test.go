@@ -143,8 +143,8 @@ func TestObjectsThatVanishedWhileTheServerWasAwayTriggerTheirOwners(t *testing.T
 		ctl := New(r.client.All(widgets), r.noting(nil), nil)
 		owned := ctl.Owns(r.client.All(gadgets))
 		r.settled(ctl)
-		first.Error(410, metav1.StatusReasonExpired, "too old")
 		r.serve(gadgetsPath, kept, r.object("new", ownedBy("Widget", "c", "uid-c")))
+		first.Error(410, metav1.StatusReasonExpired, "too old")
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		var who []string
@@ -156,40 +156,6 @@ func TestObjectsThatVanishedWhileTheServerWasAwayTriggerTheirOwners(t *testing.T
 		}
 		if n := len(owned.links); n != 2 {
 			t.Errorf("%d objects are remembered, want 2", n)
-		}
-	})
-}
-
-// An object that a reconciler has made, and that is deleted before any watch has shown it: the
-// list that follows cannot tell of it, and the key is reconciled all the same.
-func TestAnObjectThatCameAndWentUnseenTriggersItsMaker(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
-		r.serve(widgetsPath, r.object("a"), r.object("b"))
-		first := r.srv.Expect("GET " + gadgetsPath + "?watch=true&sendInitialEvents=true").Watch()
-		first.InitialEventsEnd(r.next())
-		made := r.object("made", ownedBy("Widget", "a", "uid-a"))
-		r.srv.Expect("POST "+strings.Replace(gadgetsPath, "/gadgets", "/namespaces/ns/gadgets", 1)).JSON(201, made)
-		runs, last := map[string]int{}, ""
-		ctl := New(r.client.All(widgets), func(ctx context.Context, w *widget) (Action, error) {
-			last = w.Name + ": " + ReasonFrom(ctx).String()
-			if runs[w.Name]++; w.Name != "a" || runs["a"] > 1 {
-				return Await(), nil
-			}
-			_, err := r.client.Namespaced(gadgets, "ns").Create(ctx, &widget{ObjectMeta: metav1.ObjectMeta{Name: "made"}}, nil)
-			return Await(), err
-		}, &Options{Concurrency: 1})
-		ctl.Owns(r.client.All(gadgets))
-		r.start(ctl)
-		synctest.Wait()
-		first.Error(410, metav1.StatusReasonExpired, "too old")
-		r.serve(gadgetsPath)
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		if runs["a"] != 2 || runs["b"] != 1 {
-			t.Errorf("reconciles: %v; want a second one of a, whose gadget is gone", runs)
-		}
-		if want := "a: related object updated: gadgets.example.com"; last != want {
-			t.Errorf("the last reconcile is %q, want %q", last, want)
 		}
 	})
 }

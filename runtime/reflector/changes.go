@@ -69,13 +69,17 @@ func (c *cache) changes(ctx context.Context) iter.Seq2[*resource.Raw, news] {
 
 func (c *cache) subscribe() *subscriber {
 	s := newSubscriber()
+	c.enlist(s)
+	return s
+}
+
+func (c *cache) enlist(s *subscriber) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.begun {
 		s.start(c)
 	}
 	c.subscribers[s] = struct{}{}
-	return s
 }
 
 func (c *cache) unsubscribe(s *subscriber) {

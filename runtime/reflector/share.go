@@ -7,10 +7,12 @@ import (
 	"github.com/go-kube/kube/runtime/watcher"
 )
 
-// joints are the caches that reflectors of one client run together. They are kept with the client.
+// joints are the caches that reflectors and feeds of one client run together. They are kept with the
+// client.
 type joints struct {
-	mu    sync.Mutex
-	byKey map[jointKey]*joint
+	mu      sync.Mutex
+	byKey   map[jointKey]*joint
+	members map[watcher.Key]map[*member]struct{} // the feeds that run
 }
 
 // jointKey is what reflectors have to have in common to share a cache.
@@ -22,72 +24,105 @@ type jointKey struct {
 
 func (c *cache) jointKey() jointKey { return jointKey{c.engine.Key(), c.maxBytes, c.namespaces} }
 
-// joint is a cache that reflectors run together. It is the own cache of the first of them.
+// joint is a cache that several run together. It is the own cache of the first of them.
 type joint struct {
+	key   jointKey
 	cache *cache
 	stop  context.CancelFunc
-	ended chan struct{}
+	tasks sync.WaitGroup
 	users map[*source]struct{} // guarded by mu of joints
 }
 
-// joints returns where the shared caches of the client are.
-func (s *source) joints() *joints {
-	return s.own.engine.Endpoint().Client().Extension[joints]()
+// jointsOf returns where the shared caches of a client are.
+func jointsOf(engine *watcher.Engine) *joints {
+	return engine.Endpoint().Client().Extension[joints]()
 }
 
-// join makes s one of those that run a cache, and starts it where s is the first.
+// join makes s one of those that run a cache, and starts its own where there is none that will do.
 func (s *source) join(ctx context.Context) *joint {
-	key, all := s.own.jointKey(), s.joints()
+	key, all := s.own.jointKey(), jointsOf(s.own.engine)
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	j := all.byKey[key]
+	j := all.find(key)
 	if j == nil {
-		j = s.begin(ctx)
-		if all.byKey == nil {
-			all.byKey = map[jointKey]*joint{}
-		}
-		all.byKey[key] = j
+		j = all.begin(ctx, key, s)
 	}
 	j.users[s] = struct{}{}
 	return j
 }
 
+// find returns the joint with a key, or else one that has whole what the key asks the metadata of.
+// The caller holds mu.
+func (all *joints) find(key jointKey) *joint {
+	for k, j := range all.byKey {
+		if k.watch.Whole(key.watch) && k.maxBytes == key.maxBytes && k.namespaces == key.namespaces {
+			return j
+		}
+	}
+	return all.byKey[key]
+}
+
 // begin starts the own cache of s for all. It lasts as long as there is anybody: the end of the
-// first one's context is not its end.
-func (s *source) begin(ctx context.Context) *joint {
-	j := &joint{cache: s.own, ended: make(chan struct{}), users: map[*source]struct{}{}}
+// first one's context is not its end. The caller holds mu.
+func (all *joints) begin(ctx context.Context, key jointKey, s *source) *joint {
+	j := &joint{key: key, cache: s.own, users: map[*source]struct{}{}}
 	s.joint.Store(j)
+	if all.byKey == nil {
+		all.byKey = map[jointKey]*joint{}
+	}
+	all.byKey[key] = j
 	ctx, j.stop = context.WithCancel(context.WithoutCancel(ctx))
-	go func() {
-		defer close(j.ended)
+	j.tasks.Go(func() {
 		defer j.cache.stop()
 		j.cache.fill(ctx)
-	}()
+	})
+	j.tasks.Go(func() {
+		select {
+		case <-j.cache.ready:
+			all.moveTo(j)
+		case <-j.cache.stopped:
+		}
+	})
+	all.moveEarly(j)
 	return j
 }
 
-// leave undoes join. The last one stops the cache, and returns when that has ended.
-func (s *source) leave(j *joint) {
-	key, all := s.own.jointKey(), s.joints()
+// leave undoes join. The last one stops the cache, and returns when that has ended. OnError of s
+// is not called after that.
+func (s *source) leave(all *joints, j *joint) {
 	all.mu.Lock()
 	delete(j.users, s)
 	last := len(j.users) == 0
 	if last {
-		delete(all.byKey, key)
+		delete(all.byKey, j.key)
 	}
 	all.mu.Unlock()
+	if s.onError != nil {
+		s.telling <- struct{}{}
+		s.left = true
+		<-s.telling
+	}
 	if last {
 		j.stop()
-		<-j.ended
+		j.tasks.Wait()
 	}
 }
 
 // tellAll tells a failure of the own cache of s to everybody who uses it.
 func (s *source) tellAll(err error) {
 	for _, user := range s.audience() {
-		if user.onError != nil {
-			user.onError(err)
-		}
+		user.tell(err)
+	}
+}
+
+func (s *source) tell(err error) {
+	if s.onError == nil {
+		return
+	}
+	s.telling <- struct{}{}
+	defer func() { <-s.telling }()
+	if !s.left {
+		s.onError(err)
 	}
 }
 
@@ -96,7 +131,7 @@ func (s *source) audience() []*source {
 	if j == nil {
 		return []*source{s}
 	}
-	all := s.joints()
+	all := jointsOf(s.own.engine)
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	users := make([]*source, 0, len(j.users))

@@ -91,7 +91,10 @@ func (s *snapshot) swapIn(version string) {
 		c.added(e)
 		c.tell(e, n)
 	}
-	p.synced = true
+	p.synced, p.version = true, version
+	if c.begun {
+		c.relisted()
+	}
 	c.settle()
 	c.advance(p, version)
 }

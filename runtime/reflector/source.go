@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/go-kube/kube/resource"
+	"github.com/go-kube/kube/runtime/watcher"
 )
 
 // source is where a reflector and its stores find their cache. Without [Options.Share] that is
@@ -22,10 +23,13 @@ type source struct {
 	chosen chan struct{}         // closed when the cache is known for good; nil without share
 	life   context.Context       // ends with run; nil without share
 	end    context.CancelCauseFunc
+
+	telling chan struct{} // holds a token while onError of one who shares is called
+	left    bool          // onError is not to be called any more; guarded by telling
 }
 
 func newSource(share bool) *source {
-	s := &source{share: share}
+	s := &source{share: share, telling: make(chan struct{}, 1)}
 	if share {
 		s.chosen = make(chan struct{})
 		s.life, s.end = context.WithCancelCause(context.Background())
@@ -60,7 +64,7 @@ func (s *source) run(ctx context.Context) error {
 	s.cache.Store(j.cache)
 	close(s.chosen)
 	<-ctx.Done()
-	s.leave(j)
+	s.leave(jointsOf(s.own.engine), j)
 	return nil
 }
 
@@ -92,6 +96,14 @@ func (s *source) waitVersion(ctx context.Context, namespace, version string) err
 	c, ctx, stop := s.found(ctx)
 	defer stop()
 	return c.waitVersion(ctx, namespace, version)
+}
+
+func (s *source) events(ctx context.Context) iter.Seq[watcher.RawEvent] {
+	return func(yield func(watcher.RawEvent) bool) {
+		c, ctx, stop := s.found(ctx)
+		defer stop()
+		c.events(ctx)(yield)
+	}
 }
 
 func (s *source) changes(ctx context.Context) iter.Seq2[*resource.Raw, news] {

@@ -22,7 +22,22 @@ type subscriber struct {
 	// gone has the deletions that were not told yet. Of a name that is created and deleted
 	// over and over the first and the last count.
 	gone map[key]*deletions
+
+	// What follows is for one who is told as a watch would tell it: see cache.events.
+
+	follows bool
+	telling telling // of the snapshot in replay
+	version string  // how far it is told to have come; while replay is told, with its end
 }
+
+// telling is how much of a snapshot was told.
+type telling uint8
+
+const (
+	complete telling = iota // or there is none yet
+	toBegin
+	within
+)
 
 // deletions are the entries of one name whose deletion is pending; last may be nil.
 type deletions struct{ first, last *entry }
@@ -62,6 +77,9 @@ func (s *subscriber) len() int {
 func (s *subscriber) start(c *cache) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.follows {
+		s.telling, s.version = toBegin, c.lowest()
+	}
 	s.replay = make([]*entry, 0, c.objects)
 	for _, p := range c.parts {
 		for e := range p.table.all() {

@@ -205,6 +205,16 @@ func (c *cache) settle() {
 	close(c.ready)
 }
 
+// relisted has those begin anew who are told as a watch would tell them: of what was made and is
+// gone again since, a list says nothing, and they may know of it.
+func (c *cache) relisted() {
+	for s := range c.subscribers {
+		if s.follows {
+			s.start(c)
+		}
+	}
+}
+
 // advance notes how far a part has come.
 func (c *cache) advance(p *part, version string) {
 	if version == "" {
@@ -212,6 +222,11 @@ func (c *cache) advance(p *part, version string) {
 	}
 	p.version = version
 	c.wake()
+	for s := range c.subscribers {
+		if s.follows {
+			s.signal()
+		}
+	}
 }
 
 // wake lets those go on who have waited for what is there now.

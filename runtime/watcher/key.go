@@ -9,7 +9,13 @@ import (
 
 // Key says what an engine watches, and how. Engines of one client whose keys are equal get the same
 // events, so that one of them is enough. It is a value to compare.
-type Key struct{ what, how string }
+type Key struct {
+	what, how string
+	form      form
+}
+
+// form is how objects come.
+type form struct{ metadata, protobuf bool }
 
 // Key returns the key of the engine. OnError and Logger have no part in it: they say who is told.
 func (e *Engine) Key() Key {
@@ -18,9 +24,19 @@ func (e *Engine) Key() Key {
 	how.OnError, how.Logger = nil, nil
 	how.Labels, how.Fields = canonical(how.Labels, how.Fields)
 	return Key{
-		what: fmt.Sprint(kind.Info.String(), kind.Scope, kind.MetadataOnly, kind.Protobuf, " ", e.endpoint.Namespace()),
+		what: fmt.Sprint(kind.Info.String(), kind.Scope, " ", e.endpoint.Namespace()),
 		how:  fmt.Sprintf("%+v", how),
+		form: form{kind.MetadataOnly, kind.Protobuf},
 	}
+}
+
+// Serves reports whether what comes from an engine with key k does for one with key other: the same,
+// or whole objects where other asks for their metadata.
+func (k Key) Serves(other Key) bool { return k == other || k.Whole(other) }
+
+// Whole reports whether an engine with key k gets whole what one with key other gets the metadata of.
+func (k Key) Whole(other Key) bool {
+	return other.form.metadata && !k.form.metadata && k.what == other.what && k.how == other.how
 }
 
 // canonical returns selectors in the form that all of the same meaning have, as far as that can
