@@ -58,7 +58,8 @@ func newController[K any](e *engine, objects *reflector.Reflector[K], reconcile 
 // owned objects of an earlier object of the same name trigger nothing.
 //
 // Only metadata is watched, and of that only what is needed of owned objects is kept: objects
-// of the kind that nobody here owns take no memory.
+// of the kind that nobody here owns take no memory. Where other controllers of the program want
+// the same, or have the whole objects, one watch and one store serve all of them: see [reflector.Feed].
 func (c *Controller[K]) Owns[O any](api kube.API[O]) *Source {
 	return c.engine.relate("Owns", api.Endpoint().Metadata(), c.owners)
 }

@@ -92,8 +92,9 @@
 //
 // # Several controllers and processes
 //
-// [NewFrom], [Controller.OwnsFrom] and [Controller.WatchesFrom] take a reflector, which any number
-// of controllers can share: one watch and one copy of the objects for all. [Controller.Hold] makes a
+// Controllers of one client that ask for the same share one watch by themselves, of their own kinds and
+// of related ones: see [Options.OwnWatch]. [NewFrom], [Controller.OwnsFrom] and
+// [Controller.WatchesFrom] take a reflector, whose store the program reads as well. [Controller.Hold] makes a
 // warm standby, whose caches are full when it becomes the leader. [Controller.Pause] stops the
 // work for a while, and [Controller.Queue] shows what there is to do.
 package controller

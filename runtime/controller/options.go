@@ -17,11 +17,12 @@ type Options struct {
 	// Watch says which of the controller's own objects are watched, and how. Related kinds
 	// have their own: see [Source.WatchOptions].
 	Watch watcher.Options
-	// OwnWatch gives the controller a watch and a copy of its objects for itself. Otherwise it has
-	// both in common with all running controllers that were made from the same client for the
-	// same kind, namespace, selectors and ways to watch, as long as it has neither an
-	// index nor a Modify function: see [reflector.Options], Share. For a controller that is made
-	// from a reflector it has no meaning, and is an error.
+	// OwnWatch gives the controller a watch and a copy of its objects for itself, and a watch for
+	// each related kind. Otherwise it has them in common with all running controllers that were made
+	// from the same client for the same kind, namespace, selectors and ways to watch, as long
+	// as it has neither an index nor a Modify function: see [reflector.Options], Share, and for
+	// related kinds [reflector.Feed]. For a controller that is made from a reflector it has no
+	// meaning, and is an error.
 	OwnWatch bool
 
 	// Concurrency is how many keys are reconciled at the same time; 0 is 16, a negative number
