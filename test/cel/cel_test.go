@@ -80,15 +80,21 @@ func (tab *table) compare(t *testing.T) (verdicts []string) {
 	return verdicts
 }
 
-// golden compares verdicts with the golden file of the table, or writes it.
+// golden compares verdicts with the golden file of the table.
 func (tab *table) golden(t *testing.T, verdicts []string) {
+	t.Helper()
 	var text strings.Builder
 	for i, p := range tab.Pairs {
 		fmt.Fprintf(&text, "%v\n%s\n", p, verdicts[i])
 	}
-	file := filepath.Join("testdata", tab.name+".golden")
+	compareGolden(t, filepath.Join("testdata", tab.name+".golden"), text.String())
+}
+
+// compareGolden compares a text with a golden file, or writes that.
+func compareGolden(t *testing.T, file, got string) {
+	t.Helper()
 	if *update {
-		if err := os.WriteFile(file, []byte(text.String()), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -96,7 +102,7 @@ func (tab *table) golden(t *testing.T, verdicts []string) {
 	if err != nil {
 		t.Fatalf("%v (the flag -update writes it)", err)
 	}
-	if diff := gocmp.Diff(string(want), text.String()); diff != "" {
+	if diff := gocmp.Diff(string(want), got); diff != "" {
 		t.Errorf("verdicts are not those of %s (-want +got):\n%s", file, diff)
 	}
 }
