@@ -125,6 +125,22 @@ func (s Selector) matches(l labels.Labels) bool {
 	return true
 }
 
+// Values returns the values of which the label called key has to have one; ok is false when s does
+// not limit the label to certain values. What finds objects by a label looks at these only.
+func (s Selector) Values(key string) (values []string, ok bool) {
+	for i := range s.requirements {
+		r := &s.requirements[i]
+		if r.Key() != key {
+			continue
+		}
+		switch r.Operator() {
+		case selection.Equals, selection.DoubleEquals, selection.In:
+			return r.ValuesUnsorted(), true
+		}
+	}
+	return nil, false
+}
+
 // Empty reports whether s has no requirement, and so selects everything.
 func (s Selector) Empty() bool { return len(s.requirements) == 0 }
 

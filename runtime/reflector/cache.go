@@ -152,6 +152,11 @@ func (c *cache) missing(namespace, name string) error {
 func (c *cache) all() []*resource.Raw {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
+	return c.listed()
+}
+
+// listed is all. The caller holds mu.
+func (c *cache) listed() []*resource.Raw {
 	all := make([]*resource.Raw, 0, c.objects)
 	for _, p := range c.parts {
 		for e := range p.table.all() {

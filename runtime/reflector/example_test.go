@@ -114,7 +114,7 @@ func secrets() *httptest.Server {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/v1/namespaces/{namespace}/secrets", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, `{"type":"ADDED","object":{"metadata":{"name":"token","namespace":%q,"uid":"a","resourceVersion":"1"}}}`+"\n", r.PathValue("namespace"))
+		fmt.Fprintf(w, `{"type":"ADDED","object":{"metadata":{"name":"token","namespace":%q,"uid":"a","resourceVersion":"1","labels":{"app":"web"}}}}`+"\n", r.PathValue("namespace"))
 		fmt.Fprintln(w, `{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"2","annotations":{"k8s.io/initial-events-end":"true"}}}}`)
 		http.NewResponseController(w).Flush()
 		<-r.Context().Done()
@@ -150,4 +150,34 @@ func ExampleNamespaceSet() {
 	// <nil> 2
 	// <nil> 2
 	// secrets red/token: not in the store, which does not keep its namespace
+}
+
+// Reads by labels come from an index, where there is one of a label that the selector names.
+func ExampleStore_Select() {
+	server := secrets()
+	defer server.Close()
+	client, err := kube.NewClient(&kube.Config{Server: server.URL})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+
+	r := reflector.New(client.Namespaced(core.Secrets, "blue"), nil)
+	r.Index(reflector.ByLabel[corev1.Secret]("app"))
+	go r.Run(ctx)
+	fmt.Println(r.Store().WaitReady(ctx))
+
+	selector, err := resource.ParseSelector("app in (web,db)")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for secret := range r.Store().Select(selector) {
+		fmt.Println(secret.Ref())
+	}
+	// Output:
+	// <nil>
+	// blue/token
 }

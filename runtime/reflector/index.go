@@ -16,6 +16,7 @@ type Index[K any] struct{ index *index }
 // index is the untyped inside of an [Index].
 type index struct {
 	decodes bool
+	label   string // by whose values it is; empty for others
 	// values appends the values of an object to dst. object is nil unless the index decodes.
 	values func(dst []string, raw *resource.Raw, object any) []string
 }
@@ -30,8 +31,9 @@ func NewIndex[K any](f func(*K) []string) *Index[K] {
 }
 
 // ByLabel returns an index by the value of the label called key. Nothing is decoded for it.
+// [Store.Select] uses it by itself for selectors that name values of the label.
 func ByLabel[K any](key string) *Index[K] {
-	return &Index[K]{&index{values: func(dst []string, raw *resource.Raw, _ any) []string {
+	return &Index[K]{&index{label: key, values: func(dst []string, raw *resource.Raw, _ any) []string {
 		if value, ok := raw.Label(key); ok {
 			dst = append(dst, value)
 		}

@@ -23,8 +23,10 @@ func (s Store[K]) Get(ref resource.Ref[K]) (*K, error) {
 	if !ok {
 		return nil, s.from.now().missing(ref.Namespace, ref.Name)
 	}
-	if c.extra != nil && c.extra.object != nil {
-		return c.extra.object.(*K), nil
+	if c.extra != nil {
+		if object, ok := c.extra.object.(*K); ok {
+			return object, nil
+		}
 	}
 	return resource.AsLazy[K](c.raw).Decode()
 }
