@@ -11,11 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// offline has the go command use what this module was built from.
-func offline(t *testing.T) {
+// goCommand has the go command work as for anybody: the module that does not require this one
+// has no checksums of what this one needs, which are in the cache.
+func goCommand(t *testing.T) {
 	t.Helper()
 	t.Setenv("GOFLAGS", "-buildvcs=false")
-	t.Setenv("GOPROXY", "off")
 	t.Setenv("GONOSUMDB", "*")
 	t.Setenv("GOWORK", "off")
 }
@@ -40,7 +40,7 @@ func goldenFile(t *testing.T, name, got string) {
 
 // TestCRDOfDescriptors derives kinds with descriptors, one of which has a function.
 func TestCRDOfDescriptors(t *testing.T) {
-	offline(t)
+	goCommand(t)
 	out, log, err := runCRD(t, "-C", "testdata/kinds", "./api/...")
 	if err != nil || log != "" {
 		t.Fatal(err, log)
@@ -50,7 +50,7 @@ func TestCRDOfDescriptors(t *testing.T) {
 
 // TestCRDOfMarkers derives kinds from a module that knows nothing of this one.
 func TestCRDOfMarkers(t *testing.T) {
-	offline(t)
+	goCommand(t)
 	kube, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func TestCRDOfMarkers(t *testing.T) {
 }
 
 func TestCRDFiles(t *testing.T) {
-	offline(t)
+	goCommand(t)
 	dir := t.TempDir()
 	brushes, colors := filepath.Join(dir, "example.com_brushes.yaml"), filepath.Join(dir, "example.com_colors.yaml")
 	check := func() (string, error) {
@@ -112,7 +112,7 @@ func TestCRDFiles(t *testing.T) {
 
 // TestCRDErrors has everything that is wrong in several packages reported at once.
 func TestCRDErrors(t *testing.T) {
-	offline(t)
+	goCommand(t)
 	out, _, err := runCRD(t, "-C", "testdata/kinds", "./internal/...", "./versions/...", "./twice", "./panics")
 	for _, want := range []string{
 		`example.com/kinds/internal/api/v1beta1.Bads: crd: bads.v1beta1.example.com:` + "\n" + `BadSpec.Text: "maxLenght" is not a word of a schema tag; did you mean "maxLength"?`,
@@ -128,7 +128,7 @@ func TestCRDErrors(t *testing.T) {
 }
 
 func TestCRDOfPackagesFails(t *testing.T) {
-	offline(t)
+	goCommand(t)
 	for name, test := range map[string]struct {
 		args []string
 		want string

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"text/template"
 )
@@ -276,12 +275,9 @@ func (b *build) requireKube(ctx context.Context) error {
 }
 
 func (b *build) addRequirement(ctx context.Context, goMod string) error {
-	out, err := b.run(ctx, "list", "-m", "-f", "{{.Path}}", "all")
-	if err != nil {
+	_, err := b.run(ctx, "list", "-m", kubeModule)
+	if err == nil || !strings.Contains(err.Error(), "not a known dependency") {
 		return err
-	}
-	if slices.Contains(strings.Fields(string(out)), kubeModule) {
-		return nil
 	}
 	version := b.options.Kube
 	edits := []string{"mod", "edit"}
