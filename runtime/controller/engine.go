@@ -52,6 +52,7 @@ type engine struct {
 	working atomic.Bool                       // from full caches to the stop
 	writes  *tracker
 	loops   *loopDetector
+	paces   *keyPaces
 	counts  counters
 }
 
@@ -66,6 +67,7 @@ func newEngine(endpoint kube.Endpoint, opts *Options) *engine {
 	e.opts, e.invalid = opts.prepared(endpoint)
 	e.labels, e.fields = e.opts.Watch.Labels, e.opts.Watch.Fields
 	e.log = e.opts.Logger
+	e.paces = newKeyPaces(e.opts.KeyRate)
 	e.loops = newLoopDetector(e.opts.LoopInterval, e.foundLoop)
 	return e
 }

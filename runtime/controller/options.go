@@ -71,6 +71,10 @@ type Options struct {
 	// Rate bounds how many runs begin in a time, over all objects. The zero value sets no
 	// bound beyond Concurrency.
 	Rate Rate
+	// KeyRate bounds how many runs of one object begin in a time. A run that comes too early is put
+	// off, and holds up no other object; what triggers it meanwhile becomes one run with it.
+	// The zero value sets no bound.
+	KeyRate Rate
 
 	// Priority says which keys go first when there is no room for all that are due. It is
 	// called for each trigger, must be quick, and must not call the controller. A run has the
@@ -156,7 +160,10 @@ func (o *Options) validate() error {
 	case o.Resync < 0:
 		return fmt.Errorf("Options.Resync is %s; it has to be 0 (never) or more", o.Resync)
 	}
-	if err := o.Rate.validate(); err != nil {
+	if err := o.Rate.validate("Rate"); err != nil {
+		return err
+	}
+	if err := o.KeyRate.validate("KeyRate"); err != nil {
 		return err
 	}
 	return o.Backoff.validate()

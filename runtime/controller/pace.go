@@ -15,14 +15,15 @@ type Rate struct {
 	Burst int
 }
 
-func (r Rate) validate() error {
+// validate says what is wrong with the option called name.
+func (r Rate) validate(name string) error {
 	switch {
 	case math.IsNaN(r.PerSecond) || math.IsInf(r.PerSecond, 0) || r.PerSecond < 0 || r.PerSecond > float64(time.Second):
-		return fmt.Errorf("Options.Rate.PerSecond is %v; it has to be 0 (no bound) or a positive number up to a billion", r.PerSecond)
+		return fmt.Errorf("Options.%s.PerSecond is %v; it has to be 0 (no bound) or a positive number up to a billion", name, r.PerSecond)
 	case r.Burst < 0:
-		return fmt.Errorf("Options.Rate.Burst is %d; it has to be 0 (a second's worth) or more", r.Burst)
+		return fmt.Errorf("Options.%s.Burst is %d; it has to be 0 (a second's worth) or more", name, r.Burst)
 	case r.Burst > 0 && r.PerSecond == 0:
-		return fmt.Errorf("Options.Rate.Burst is %d without PerSecond, which would never be used", r.Burst)
+		return fmt.Errorf("Options.%s.Burst is %d without PerSecond, which would never be used", name, r.Burst)
 	}
 	return nil
 }

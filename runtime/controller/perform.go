@@ -48,11 +48,15 @@ func (e *engine) reconcileKey(c *call) outcome {
 	if c.reason.Kind == Deleted { // and made again before the run began
 		c.reason = Reason{Kind: Updated}
 	}
+	if wait := e.paces.wait(c.key); wait > 0 {
+		return outcome{none: true, again: true, delay: wait, reason: c.reason}
+	}
 	version := versionHash(e.endpoint.Descriptor(), c.key, raw.ResourceVersion())
 	if wait := e.loops.begin(c.key, version, c.reason); wait > 0 {
 		return outcome{none: true, again: true, delay: wait, reason: c.reason}
 	}
 	defer e.loops.end(c.key)
+	e.paces.spend(c.key)
 	verbose := e.log.Enabled(c, slog.LevelDebug)
 	if verbose {
 		e.log.LogAttrs(c, slog.LevelDebug, "reconcile begins", e.attrs(c)...)

@@ -254,6 +254,7 @@ func TestOptionsThatSteerAreChecked(t *testing.T) {
 		"Options.Rate.PerSecond is -1":  {Rate: Rate{PerSecond: -1}},
 		"Options.Rate.Burst is -1":      {Rate: Rate{PerSecond: 1, Burst: -1}},
 		"Options.Rate.Burst is 1 witho": {Rate: Rate{Burst: 1}},
+		"Options.KeyRate.Burst is -1":   {KeyRate: Rate{PerSecond: 1, Burst: -1}},
 	} {
 		inBubble(t, func(t *testing.T, r *rig) {
 			err := New(r.client.All(widgets), r.noting(nil), opts).Run(t.Context())
