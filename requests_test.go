@@ -219,7 +219,9 @@ func TestRequests(t *testing.T) {
 		{"delete metadata", func(c *kube.Client) error { return c.Namespaced(hacks.Metadata(), "ns").Delete(ctx, "n", nil) },
 			"DELETE /apis/kube.rs/v1/namespaces/ns/hacks/n",
 			"application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json", "", ""},
-		{"delete a collection of metadata", func(c *kube.Client) error { return c.Namespaced(hacks.Metadata(), "ns").DeleteCollection(ctx, nil, nil) },
+		{"delete a collection of metadata", func(c *kube.Client) error {
+			return c.Namespaced(hacks.Metadata(), "ns").DeleteCollection(ctx, nil, nil)
+		},
 			"DELETE /apis/kube.rs/v1/namespaces/ns/hacks",
 			"application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json", "", ""},
 		{"watch", func(c *kube.Client) error { return first(c.All(core.Pods).Watch(ctx, nil)) },
