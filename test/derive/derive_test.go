@@ -1,6 +1,6 @@
 // Package derive derives the definitions of published API modules from their unchanged source,
-// and compares them with those that the projects ship and with what controller-gen makes of
-// the same source.
+// compares them with those that the projects ship and with what controller-gen makes of the same
+// source, and has a real API server take them.
 package derive
 
 import (
@@ -24,6 +24,8 @@ import (
 	"github.com/go-kube/kube/resource"
 )
 
+// project is an API module that is derived from its source, with all kinds that controller-gen
+// finds in it.
 type project struct {
 	name     string
 	packages []string
@@ -59,8 +61,8 @@ func of[K any, P resource.ObjectPtr[K]]() kind {
 
 // row is a line of the table.
 type row struct {
-	Tried, LikeGenerator, Shipped, Equal int
-	Different                            []string
+	Tried, LikeGenerator, Shipped, Equal, Accepted int
+	Different                                      []string
 }
 
 // modfileEnv names the file of modules of a run that compares with YAML shipped only, and
@@ -74,33 +76,33 @@ func TestPublishedModules(t *testing.T) {
 		sources = append(sources, os.DirFS(dir))
 	}
 	var table strings.Builder
-	fmt.Fprintf(&table, "%-30s %5s %9s %7s %5s  %s\n", "project", "kinds", "generator", "shipped", "equal", "remarks")
-	for _, p := range projects {
+	fmt.Fprintf(&table, "%-30s %5s %9s %7s %5s %8s  %s\n", "project", "kinds", "generator", "shipped", "equal", "accepted", "remarks")
+	for _, p := range slices.Concat(pinned, others) {
 		if modfile != "" && modfile != p.modfile {
 			continue
 		}
 		t.Run(p.name, func(t *testing.T) {
-			r := p.compare(t, sources, modfile == p.modfile)
+			r := p.compare(t, sources, modfile)
 			if modfile != p.modfile {
-				pinned := p.inOtherModules(t)
-				r.Shipped, r.Equal, r.Different = pinned.Shipped, pinned.Equal, append(r.Different, pinned.Different...)
+				there := p.inOtherModules(t)
+				r.Shipped, r.Equal, r.Different = there.Shipped, there.Equal, append(r.Different, there.Different...)
 			}
 			if modfile != "" {
 				r.write(t, os.Getenv(rowEnv))
 			}
 			slices.Sort(r.Different)
 			remarks := append(r.Different, p.note)
-			fmt.Fprintf(&table, "%-30s %5d %9d %7d %5d  %s\n", p.name, r.Tried, r.LikeGenerator, r.Shipped, r.Equal, strings.Join(remarks, "; "))
+			fmt.Fprintf(&table, "%-30s %5d %9d %7d %5d %8d  %s\n", p.name, r.Tried, r.LikeGenerator, r.Shipped, r.Equal, r.Accepted, strings.Join(remarks, "; "))
 		})
 	}
-	t.Log("\n" + table.String()) // generator: as controller-gen makes them; equal: as those shipped
+	t.Logf("generator: as controller-gen makes them; equal: to those shipped; accepted: by the server, and the same when applied again\n%s", &table)
 }
 
 // inOtherModules runs the test of a project with the modules of its YAML.
 func (p project) inOtherModules(t *testing.T) (r row) {
 	checkModfile(t, p.modfile)
 	file := filepath.Join(t.TempDir(), "row")
-	command := exec.CommandContext(t.Context(), "go", "test", "-modfile="+p.modfile, "-run", "^TestPublishedModules$", "-count=1", ".")
+	command := exec.CommandContext(t.Context(), "go", "test", "-modfile="+p.modfile, "-tags=pinned", "-run", "^TestPublishedModules$", "-count=1", ".")
 	command.Env = append(os.Environ(), modfileEnv+"="+p.modfile, rowEnv+"="+file)
 	if out, err := command.CombinedOutput(); err != nil {
 		t.Errorf("with the modules of %s: %v\n%s", p.modfile, err, out)
@@ -143,13 +145,14 @@ func (r row) write(t *testing.T, file string) {
 }
 
 // compare derives all kinds of a project, and compares them with what controller-gen makes of
-// them, and with YAML shipped if withShipped.
-func (p project) compare(t *testing.T, sources []fs.FS, withShipped bool) (r row) {
+// them, and with YAML shipped in the run with its modules. In the run with our own, a server
+// takes them.
+func (p project) compare(t *testing.T, sources []fs.FS, modfile string) (r row) {
 	markers, err := crd.ReadMarkers(&crd.MarkerOptions{EmbeddedObjectMeta: p.embeddedMeta}, sources...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	generated := runControllerGen(t, os.Getenv(modfileEnv), p.packages, p.embeddedMeta)
+	generated := runControllerGen(t, modfile, p.packages, p.embeddedMeta)
 	shipped := p.readShipped(t)
 	for of, want := range generated.definitions {
 		r.Tried++
@@ -165,7 +168,10 @@ func (p project) compare(t *testing.T, sources []fs.FS, withShipped bool) (r row
 		} else {
 			r.LikeGenerator++
 		}
-		if withShipped && p.module != "" {
+		if modfile == "" && accept(t, got) {
+			r.Accepted++
+		}
+		if modfile == p.modfile && p.module != "" {
 			p.compareShipped(t, &r, of, shipped[of], got)
 		}
 	}

@@ -3,6 +3,7 @@ package derive
 import (
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,11 +73,11 @@ func modfileFlag(modfile string) []string {
 	return []string{"-modfile=" + modfile}
 }
 
-// moduleDirs returns the directories of all modules of the build, and that of the standard
-// library.
+// moduleDirs returns the directories of all modules that this test is made of, and that of the
+// standard library.
 func moduleDirs(t *testing.T, modfile string) (dirs []string) {
 	t.Helper()
-	args := append(append([]string{"list"}, modfileFlag(modfile)...), "-m", "-f", "{{.Dir}}", "all")
+	args := append(append([]string{"list"}, modfileFlag(modfile)...), "-deps", "-test", "-f", "{{with .Module}}{{.Dir}}{{end}}", ".")
 	list, err := exec.Command("go", args...).Output()
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +87,7 @@ func moduleDirs(t *testing.T, modfile string) (dirs []string) {
 		t.Fatal(err)
 	}
 	for dir := range strings.Lines(string(list)) {
-		if dir = strings.TrimSpace(dir); dir != "" {
+		if dir = strings.TrimSpace(dir); dir != "" && !slices.Contains(dirs, dir) {
 			dirs = append(dirs, dir)
 		}
 	}
