@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/go-kube/kube/crd"
@@ -130,5 +131,17 @@ func TestSourceErrors(t *testing.T) {
 			source := fstest.MapFS{test.file: {Data: []byte(test.text)}}
 			same(t, lines(crd.For(define[kube.Object[Port, struct{}]]("Thing"), &crd.Options{Source: source})), test.want)
 		})
+	}
+}
+
+func TestPartialKind(t *testing.T) {
+	type part struct {
+		metav1.ObjectMeta `json:"metadata,omitempty"`
+	}
+	whole := kube.DefineNamespaced[kube.Object[ColorSpec, struct{}]](kube.Info{Group: "example.com", Version: "v1", Kind: "Color"})
+	_, err := crd.For(kube.Partial[part](whole), nil)
+	want := "Color: its Go type crd_test.part has a part of the fields only (resource.Partial); use the descriptor that it was made from"
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -16,6 +16,10 @@ func (b *builder) checkKind(d *resource.Descriptor, t reflect.Type, o *Options) 
 		b.bad.add(d.Kind, "this is the metadata variant of the kind; use the descriptor that it was made from")
 		return
 	}
+	if d.Partial {
+		b.bad.add(d.Kind, "its Go type %s has a part of the fields only (resource.Partial); use the descriptor that it was made from", t)
+		return
+	}
 	metadata, ok := t.FieldByName("ObjectMeta")
 	if t.Kind() != reflect.Struct || !ok || metadata.Type.PkgPath() != metaPackage {
 		b.bad.add(d.Kind, "its Go type is %s, and a schema needs a struct with fields: resource.Object, or your own with metav1.TypeMeta and metav1.ObjectMeta embedded", t)

@@ -160,10 +160,12 @@ func (f *finder) variable(spec *ast.ValueSpec) {
 			continue
 		}
 		var typeOf ast.Expr
+		isPartial := false
 		if call, ok := valueOf(spec, i).(*ast.CallExpr); ok {
 			typeOf = f.argument(call.Fun, "DefineNamespaced", "DefineCluster")
+			isPartial = f.argument(call.Fun, "Partial", "PartialCluster") != nil // of a kind that is defined elsewhere
 		}
-		if spec.Type != nil {
+		if spec.Type != nil && !isPartial {
 			typeOf = f.argument(spec.Type, "Namespaced", "Cluster")
 		}
 		if typeOf == nil {

@@ -3,6 +3,7 @@ package v1
 
 import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/go-kube/kube/crd"
 	"github.com/go-kube/kube/resource"
@@ -30,6 +31,14 @@ type Brush = resource.Object[BrushSpec, struct{}]
 
 // Brushes and BrushCRD are of one kind.
 var Brushes = resource.DefineNamespaced[Brush](resource.Info{Group: "example.com", Version: "v1", Kind: "Brush"})
+
+// part is a part of Brush.
+type part struct {
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+}
+
+// Parts are brushes too, and make no definition.
+var Parts resource.Namespaced[part] = resource.Partial[part](Brushes)
 
 // BrushCRD is the definition of Brushes.
 func BrushCRD() (*apiextensionsv1.CustomResourceDefinition, error) {
