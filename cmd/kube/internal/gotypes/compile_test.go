@@ -47,16 +47,16 @@ func init() {
 			continue
 		}
 		text := "package v1\n"
-		known, leafs, err := knownTypes()
+		known, err := knownTypes()
 		if err != nil {
 			panic(err)
 		}
-		for expr := range leafs {
+		for expr := range known.leafs {
 			if before, name, ok := cutDot(expr); ok && before == alias {
 				text += "type " + name + " struct{}\n"
 			}
 		}
-		if len(known) > 0 && alias == "metav1" {
+		if alias == "metav1" {
 			text += "type TypeMeta struct{}\n"
 		}
 		stubs[path] = text

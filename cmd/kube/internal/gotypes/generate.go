@@ -52,10 +52,7 @@ type Kind struct {
 }
 
 // generator knows the types of Kubernetes.
-type generator struct {
-	known []knownType
-	leafs map[string]props
-}
+type generator struct{ known }
 
 // Generate writes Go types for definitions: a folder for each group, where there are several, and
 // below it one for each version, where there are several of those.
@@ -68,11 +65,11 @@ func Generate(defs []*apiextensionsv1.CustomResourceDefinition, opts *Options) (
 	if err != nil {
 		return nil, err
 	}
-	known, leafs, err := knownTypes()
+	types, err := knownTypes()
 	if err != nil {
 		return nil, err
 	}
-	g := &generator{known, leafs}
+	g := &generator{types}
 	result := &Result{}
 	var errs []error
 	for _, p := range packages {

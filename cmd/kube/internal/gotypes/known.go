@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"encoding/json"
 	"github.com/go-kube/kube/crd"
@@ -106,22 +107,30 @@ type knownType struct {
 	atomic bool
 }
 
-// knownTypes derives the schemas of all shapes: leafs by their Go type, and as a list, those with the
-// most fields first.
-func knownTypes() (list []knownType, leafs map[string]props, err error) {
+// knownTypes are derived once; nobody changes them.
+var knownTypes = sync.OnceValues(deriveKnown)
+
+// known is the schemas of all shapes: leafs by their Go type, and as a list, those with the most fields
+// first.
+type known struct {
+	list  []knownType
+	leafs map[string]props
+}
+
+func deriveKnown() (k known, err error) {
 	kind := resource.DefineNamespaced[resource.Object[shapes, struct{}]](resource.Info{Group: "known.example.com", Version: "v1", Kind: "Known"})
 	def, err := crd.For(kind, nil)
 	if err != nil {
-		return nil, nil, fmt.Errorf("the types of Kubernetes: %w", err)
+		return k, fmt.Errorf("the types of Kubernetes: %w", err)
 	}
-	leafs = map[string]props{}
+	k.leafs = map[string]props{}
 	spec := def.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
 	for _, expr := range keysOf(spec.Properties) {
-		leafs[expr] = spec.Properties[expr]
-		list = append(list, knownType{expr, spec.Properties[expr], slices.Contains(atomic, expr)})
+		k.leafs[expr] = spec.Properties[expr]
+		k.list = append(k.list, knownType{expr, spec.Properties[expr], slices.Contains(atomic, expr)})
 	}
-	slices.SortStableFunc(list, func(a, b knownType) int { return cmp.Compare(len(b.schema.Properties), len(a.schema.Properties)) })
-	return list, leafs, nil
+	slices.SortStableFunc(k.list, func(a, b knownType) int { return cmp.Compare(len(b.schema.Properties), len(a.schema.Properties)) })
+	return k, nil
 }
 
 // know finds the type that a schema was made of, or nil. hint is the name of the field, which
@@ -129,8 +138,8 @@ func knownTypes() (list []knownType, leafs map[string]props, err error) {
 func (g *generator) know(s *props, hint string) *knownType {
 	var best *knownType
 	var bestScore float64
-	for i := range g.known {
-		k := &g.known[i]
+	for i := range g.list {
+		k := &g.list[i]
 		score := k.matches(s)
 		if score == 0 || best != nil && score < bestScore || best != nil && score == bestScore && !k.prefers(s, hint) {
 			continue
