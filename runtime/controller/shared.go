@@ -7,6 +7,7 @@ import (
 	"math"
 	"reflect"
 	"strconv"
+	"time"
 
 	"github.com/go-kube/kube/resource"
 	"github.com/go-kube/kube/runtime/reflector"
@@ -64,8 +65,21 @@ type sharedCache[K any] struct {
 // run returns when ctx ends, or an error when the reflector does.
 func (c sharedCache[K]) run(ctx context.Context) error {
 	err := c.objects.Store().WaitFor(ctx, strconv.FormatUint(math.MaxUint64, 10)) // which never comes
-	if ctx.Err() != nil || err == nil {
+	if err == nil || !lasts(ctx) {
 		return nil
 	}
 	return fmt.Errorf("%w: %w", errFeedEnded, err)
+}
+
+// lasts reports whether ctx goes on although a reflector has ended. Where one context is the end of
+// both, the reflector may hear of it first.
+func lasts(ctx context.Context) bool {
+	timer := time.NewTimer(time.Second)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
 }

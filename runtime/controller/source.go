@@ -122,7 +122,7 @@ func (s *Source) run(ctx context.Context) {
 	for event := range s.feed.Events(ctx) {
 		s.take(ctx, event)
 	}
-	if ctx.Err() == nil {
+	if lasts(ctx) {
 		s.engine.log.LogAttrs(ctx, slog.LevelError, "a related kind triggers nothing any more", slog.String("resource", s.name), slog.Any("error", errFeedEnded))
 	}
 }
