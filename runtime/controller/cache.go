@@ -16,6 +16,9 @@ type cache interface {
 	waitReady(ctx context.Context) error
 	waitFor(ctx context.Context, version string) error
 	version() string
+	// parts returns how far the cache has come in a namespace and how to wait for more, where it is of
+	// several that are watched apart; nil where it is not.
+	parts() *parts
 	changes(ctx context.Context) iter.Seq[change]
 	get(key objectKey) (raw *resource.Raw, ok bool)
 	all() iter.Seq[*resource.Raw]
@@ -40,6 +43,13 @@ func (c typedCache[K]) waitFor(ctx context.Context, version string) error {
 }
 
 func (c typedCache[K]) version() string { return c.Store().Stats().ResourceVersion }
+
+func (c typedCache[K]) parts() *parts {
+	if c.Namespaces() == nil {
+		return nil
+	}
+	return &parts{c.Store().VersionIn, c.Store().WaitForIn}
+}
 
 func (c typedCache[K]) state() watcher.State { return c.State() }
 

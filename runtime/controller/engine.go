@@ -177,7 +177,7 @@ func (e *engine) newTracker() *tracker {
 		}
 		return hashUID(raw.UID()), true
 	})
-	own.version = e.cache.version
+	own.version, own.parts = e.cache.version, e.cache.parts()
 	t := newTracker(e.opts.OwnWrites, own, func(key objectKey, reason Reason) {
 		e.runner.Load().schedule(key, settling, reason)
 	})
@@ -197,6 +197,7 @@ func (e *engine) startTasks(ctx context.Context, fail context.CancelCauseFunc) *
 	})
 	tasks.Go(func() {
 		for c := range e.cache.changes(ctx) {
+			e.writes.noticed(e.writes.own)
 			e.changed(c)
 		}
 	})

@@ -19,6 +19,7 @@ type staticCache map[objectKey]*resource.Raw
 func (c staticCache) run(ctx context.Context) error   { <-ctx.Done(); return nil }
 func (c staticCache) waitReady(context.Context) error { return nil }
 func (c staticCache) version() string                 { return "1" }
+func (staticCache) parts() *parts                     { return nil }
 func (c staticCache) waitFor(ctx context.Context, _ string) error {
 	<-ctx.Done()
 	return ctx.Err()

@@ -88,7 +88,7 @@ func (t *tracker) await(v *view, w *kube.Write, u *unseen) bool {
 		return v.awaitDeletion(object, w.UID, u)
 	}
 	version, ok := parseVersion(w.ResourceVersion)
-	return ok && v.await(version, u)
+	return ok && v.await(object.Namespace, version, u)
 }
 
 func writtenKey(w *kube.Write) objectKey {
@@ -132,14 +132,19 @@ func (t *tracker) park(key objectKey, reason Reason) (patience time.Duration, wa
 // caller holds the lock.
 func (t *tracker) refresh() (free []*unseen) {
 	for _, v := range t.views {
-		if v.version == nil {
-			continue
-		}
-		if version, ok := parseVersion(v.version()); ok {
-			free = append(free, t.shown(v.advance(version))...)
+		if v.version != nil || v.parts != nil {
+			free = append(free, t.shown(v.refresh())...)
 		}
 	}
 	return free
+}
+
+// noticed is told of a change that the cache of v shows. Only a cache of several namespaces may have
+// shown with it what is waited for in vain elsewhere.
+func (t *tracker) noticed(v *view) {
+	if v.parts != nil {
+		t.change(t.refresh)
+	}
 }
 
 // follow notices how far the cache of v comes, while there is somebody to tell. waitFor is that
@@ -149,6 +154,14 @@ func (t *tracker) follow(ctx context.Context, v *view, waitFor func(ctx context.
 		t.change(t.refresh)
 		t.mu.Lock()
 		nobody, next := len(v.versions) == 0, v.seen+1
+		if !nobody && v.parts != nil {
+			first := v.versions[0]
+			t.mu.Unlock()
+			if v.parts.wait(ctx, first) != nil {
+				return
+			}
+			continue
+		}
 		t.mu.Unlock()
 		if !nobody {
 			if waitFor(ctx, strconv.FormatUint(next, 10)) != nil {

@@ -50,6 +50,7 @@ func (c *Controller[K]) WatchesFrom[O any](objects *reflector.Reflector[O], find
 func feed[O any](s *Source, objects *reflector.Reflector[O]) *Source {
 	s.feed, s.given = objects.Feed(), true
 	s.options.Labels, s.options.Fields = objects.Selectors()
+	s.parts = typedCache[O]{objects}.parts()
 	return s
 }
 

@@ -25,6 +25,7 @@ type Source struct {
 	options  watcher.Options
 	given    bool // feed is of a reflector of the user's
 	feed     *reflector.Feed
+	parts    *parts // of what the feed is of; nil where it is no cache of several namespaces
 	filter   *filter
 	synced   chan struct{} // closed after the first list
 	ready    atomic.Bool   // synced is closed
@@ -110,6 +111,7 @@ func (s *Source) State() watcher.State { return s.feed.State() }
 
 func (s *Source) newView() *view {
 	s.view = newView(s.endpoint, s.options.Labels, s.options.Fields, s.live)
+	s.view.parts = s.parts
 	return s.view
 }
 
@@ -143,6 +145,7 @@ func (s *Source) take(ctx context.Context, event watcher.RawEvent) {
 		}
 		return
 	}
+	s.engine.writes.noticed(s.view)
 	if event.ResourceVersion != "" {
 		s.engine.writes.advanced(s.view, event.ResourceVersion, false)
 	}

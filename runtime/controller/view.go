@@ -1,11 +1,15 @@
 package controller
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/go-kube/kube"
 	"github.com/go-kube/kube/resource"
+	"github.com/go-kube/kube/runtime/reflector"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -23,6 +27,7 @@ type view struct {
 	live func(objectKey) (uid uint64, ok bool)
 	// version returns how far the cache of the view has come; nil where the view is told.
 	version func() string
+	parts   *parts        // of a cache of several namespaces
 	wake    chan struct{} // holds a token when there may be something to wait for
 
 	active    bool   // the first list is complete
@@ -33,8 +38,37 @@ type view struct {
 
 // awaitedVersion is a write that a watch has not shown yet. They are sorted by version.
 type awaitedVersion struct {
-	version uint64
-	by      *unseen
+	version   uint64
+	namespace string // of the object
+	by        *unseen
+}
+
+// parts is a cache of several namespaces, each with a watch of its own: how far one has come says
+// nothing of another.
+type parts struct {
+	version func(namespace string) string
+	waitFor func(ctx context.Context, namespace, version string) error
+}
+
+// maxPartWait bounds the wait for one namespace: it may leave the cache, and others may be further.
+const maxPartWait = time.Second
+
+// wait waits until the cache has come to a in its namespace, but not too long. The error is that of
+// ctx or the end of the cache.
+func (p *parts) wait(ctx context.Context, a awaitedVersion) error {
+	bounded, cancel := context.WithTimeout(ctx, maxPartWait)
+	defer cancel()
+	err := p.waitFor(bounded, a.namespace, strconv.FormatUint(a.version, 10))
+	if errors.Is(err, reflector.ErrStopped) {
+		return err
+	}
+	return ctx.Err()
+}
+
+// seen reports whether the cache has come to version in a namespace.
+func (p *parts) seen(namespace string, version uint64) bool {
+	number, ok := parseVersion(p.version(namespace))
+	return ok && number >= version
 }
 
 type awaitedDeletion struct {
@@ -83,8 +117,14 @@ func (v *view) selects(w *kube.Write, key objectKey) bool {
 }
 
 // await has v told when version was seen, for by. It returns false when it was seen already.
-func (v *view) await(version uint64, by *unseen) bool {
-	if version <= v.seen {
+func (v *view) await(namespace string, version uint64, by *unseen) bool {
+	switch {
+	case v.parts != nil:
+		// One that is not in the cache, or has just left it, is not waited for.
+		if v.parts.version(namespace) == "" || v.parts.seen(namespace, version) {
+			return false
+		}
+	case version <= v.seen:
 		return false
 	}
 	at, _ := slices.BinarySearchFunc(v.versions, version, func(a awaitedVersion, version uint64) int {
@@ -93,12 +133,30 @@ func (v *view) await(version uint64, by *unseen) bool {
 		}
 		return 1
 	})
-	v.versions = slices.Insert(v.versions, at, awaitedVersion{version, by})
+	v.versions = slices.Insert(v.versions, at, awaitedVersion{version, namespace, by})
 	select {
 	case v.wake <- struct{}{}:
 	default:
 	}
 	return true
+}
+
+// refresh returns who waited for what the cache of v has seen meanwhile.
+func (v *view) refresh() (reached []*unseen) {
+	if v.parts == nil {
+		if version, ok := parseVersion(v.version()); ok {
+			return v.advance(version)
+		}
+		return nil
+	}
+	v.versions = slices.DeleteFunc(v.versions, func(a awaitedVersion) bool {
+		shown := v.parts.version(a.namespace) == "" || v.parts.seen(a.namespace, a.version)
+		if shown {
+			reached = append(reached, a.by)
+		}
+		return shown
+	})
+	return reached
 }
 
 // advance notes that the watch has come to version, and returns who waited for that.

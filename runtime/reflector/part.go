@@ -46,6 +46,16 @@ func (c *cache) readyIn(namespace string) bool {
 	return p != nil && p.synced
 }
 
+// versionIn returns how far the store has come in a namespace.
+func (c *cache) versionIn(namespace string) string {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if p := c.partOf(namespace); p != nil {
+		return p.version
+	}
+	return ""
+}
+
 // complete reports whether every part has its first snapshot. The caller holds mu.
 func (c *cache) complete() bool {
 	for _, p := range c.parts {

@@ -96,6 +96,10 @@ func (s Store[K]) WaitReadyIn(ctx context.Context, namespace string) error {
 	return s.from.waitVersion(ctx, namespace, "")
 }
 
+// VersionIn returns the resource version that the store has seen of a namespace; it is empty while
+// ReadyIn is false.
+func (s Store[K]) VersionIn(namespace string) string { return s.from.now().versionIn(namespace) }
+
 // ReadyIn reports whether the store has all objects of a namespace. It is false for one that the store does
 // not keep.
 func (s Store[K]) ReadyIn(namespace string) bool { return s.from.now().readyIn(namespace) }
