@@ -1,6 +1,11 @@
 // Package types generates Go types for the custom resource definitions of published projects with kube
 // types, compiles and vets them, derives the definitions from them again, and decodes and encodes
 // objects with them.
+//
+// KUBE_TYPES_ONLY, parts of names with commas between them, chooses projects, and KUBE_TYPES_DIR is where
+// the types are kept to be looked at:
+//
+//	KUBE_TYPES_ONLY=kueue,istio KUBE_TYPES_DIR=/tmp/types go test -v .
 package types
 
 import (
@@ -61,7 +66,7 @@ func TestPublishedDefinitions(t *testing.T) {
 		t.Skip("it compiles the types of some hundred kinds")
 	}
 	projects := append(fromModules(t), fromCorpus(t)...)
-	if only := os.Getenv("KUBE_TYPES_ONLY"); only != "" { // parts of names, with commas between them
+	if only := os.Getenv("KUBE_TYPES_ONLY"); only != "" {
 		isPart := func(p *project) func(string) bool {
 			return func(part string) bool { return strings.Contains(p.name, part) }
 		}
