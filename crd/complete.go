@@ -98,6 +98,7 @@ func (b *builder) complete(def *apiextensionsv1.CustomResourceDefinition, root *
 	if o.Refine != nil {
 		root = b.refine(v, o)
 	}
+	b.checkTransitions(root, "", "")
 	cutDescriptions(root, o.MaxDescription)
 	b.shrink(def, root, o.MaxSize)
 }
