@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/go-kube/kube/cmd/kube/internal/gotypes"
 )
@@ -166,6 +167,21 @@ func writeTypes(files []gotypes.File, folder string) error {
 			return err
 		}
 		if err := os.WriteFile(name, f.Text, 0o666); err != nil {
+			return err
+		}
+	}
+	return removePatches(files, folder)
+}
+
+// removePatches removes patches of kinds that need none any more.
+func removePatches(files []gotypes.File, folder string) error {
+	for _, f := range files {
+		patch := strings.TrimSuffix(f.Name, ".go") + ".patch.json"
+		isPatch := func(other gotypes.File) bool { return other.Name == patch }
+		if filepath.Ext(f.Name) != ".go" || slices.ContainsFunc(files, isPatch) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(folder, filepath.FromSlash(patch))); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

@@ -119,6 +119,14 @@ func TestTypesCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("color.go is missing")
+	patch := filepath.Join(folder, "doc.patch.json")
+	writeText(t, patch, "{}") // of what needs none now
+	if _, _, err := kubeTypes(t, "-f", file, "-out", folder); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(patch); err == nil {
+		t.Error("the patch is still there")
+	}
 }
 
 func TestTypesKeepsOtherFiles(t *testing.T) {
