@@ -15,10 +15,10 @@ import (
 func TestRegression02NoGhostsOfABrokenList(t *testing.T) {
 	inBubbles(t, func(t *testing.T, srv *apitest.Server) {
 		r, watch := started(t, srv, nil, object("a", "1"))
-		watch.Error(410, "Expired", "too old")
 		broken := srv.Expect(stream).Watch()
 		broken.Send("ADDED", object("a", "1"))
 		broken.Send("ADDED", object("ghost", "11"))
+		watch.Error(410, "Expired", "too old")
 		time.Sleep(2 * time.Second)
 		broken.Abort()
 		send(srv.Expect(stream).Watch(), "20", object("a", "1"))
@@ -33,8 +33,8 @@ func TestRegression05FollowersHearWhatVanished(t *testing.T) {
 		r, watch := started(t, srv, nil, object("a", "1"), object("lost", "2"))
 		f := follow(t, r, nil)
 		f.want("=a@1 =lost@2")
-		watch.Error(410, "Expired", "too old")
 		send(srv.Expect(stream).Watch(), "20", object("a", "1"))
+		watch.Error(410, "Expired", "too old")
 		time.Sleep(time.Minute)
 		f.want("-lost@2")
 	})
