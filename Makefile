@@ -19,7 +19,7 @@ demo: ## run the WebApp operator and tell what happens; SERVER=real has a real A
 test: ## run every test, against a real API server too (its first build takes some minutes)
 	@set -e; for m in $(filter-out test,$(MODULES)); do [ -f $$m/go.mod ] || continue; echo "go -C $$m test ./..."; go -C $$m test ./...; done
 	@cd test && go run ./cmd/apiserver -build kubectl $(if $(filter Linux,$(shell uname -s)),kubelet) && go run ./cmd/apiserver -- go test -timeout 30m ./...
-	@set -e; for m in $(PROOFS); do echo "go -C $$m test ./..."; go -C $$m test -timeout 30m ./...; done
+	@set -e; for m in $(PROOFS); do echo "go -C $$m test -v ./..."; go -C $$m test -v -timeout 30m ./...; done
 
 race: ## run the tests of the library with the race detector (needs a C compiler)
 	CGO_ENABLED=1 go test -race ./...

@@ -62,3 +62,5 @@ replace github.com/go-kube/kube/test => ../
 replace github.com/go-kube/kube/kubetest => ../../kubetest
 
 replace github.com/go-kube/kube/crd/cel => ../../crd/cel
+
+replace github.com/go-kube/kube/observe/otel => ../../observe/otel

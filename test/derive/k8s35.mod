@@ -63,4 +63,6 @@ replace github.com/go-kube/kube/kubetest => ../../kubetest
 
 replace github.com/go-kube/kube/crd/cel => ../../crd/cel
 
+replace github.com/go-kube/kube/observe/otel => ../../observe/otel
+
 replace k8s.io/api => k8s.io/api v0.35.3
