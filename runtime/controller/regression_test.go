@@ -56,8 +56,8 @@ func TestRegression05RelistTriggersForWhatVanished(t *testing.T) {
 			return []resource.Ref[widget]{{Namespace: "ns", Name: part.Spec.Part}}
 		})
 		r.settled(ctl)
-		first.Error(410, metav1.StatusReasonExpired, "too old")
 		r.serve(gadgetsPath, kept)
+		first.Error(410, metav1.StatusReasonExpired, "too old")
 		time.Sleep(time.Minute)
 		const want = "a size 0 (related object updated: gadgets.example.com ns/lost, attempt 1)"
 		if got := r.got(); len(got) != 1 || !strings.HasSuffix(got[0], want) {

@@ -47,8 +47,9 @@ func TestRelistIsTheDifference(t *testing.T) {
 		r, watch := started(t, srv, nil, object("same", "1"), object("changed", "2"), object("gone", "3"), object("again", "4"))
 		f := follow(t, r, nil)
 		f.want("=same@1 =changed@2 =gone@3 =again@4")
+		again := srv.Expect(stream).Watch()
 		watch.Error(410, "Expired", "too old")
-		watch = srv.Expect(stream).Watch()
+		watch = again
 		time.Sleep(2 * time.Second)
 		for _, name := range []string{"passing", "passing"} { // came and went during the snapshot
 			watch.Send("ADDED", object(name, "11"))
@@ -66,8 +67,9 @@ func TestDeletedDuringRelist(t *testing.T) {
 		r, watch := started(t, srv, nil, object("a", "1"), object("b", "2"), object("c", "3"))
 		f := follow(t, r, nil)
 		f.want("=a@1 =b@2 =c@3")
+		again := srv.Expect(stream).Watch()
 		watch.Error(410, "Expired", "too old")
-		watch = srv.Expect(stream).Watch()
+		watch = again
 		time.Sleep(2 * time.Second)
 		for _, o := range []*cm{object("a", "1"), object("b", "2"), object("c", "13")} {
 			watch.Send("ADDED", o)

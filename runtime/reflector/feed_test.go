@@ -104,6 +104,7 @@ func TestFeedThatIsLate(t *testing.T) {
 		l.want("Init", "InitApply a@1", "InitDone @10")
 		l.gate = make(chan struct{}) // it is stuck within the next event
 		watch.Send("MODIFIED", object("a", "11"))
+		synctest.Wait()
 		watch.Send("DELETED", object("a", "12"))
 		watch.Send("ADDED", object("b", "13"))
 		watch.Send("DELETED", object("b", "14"))

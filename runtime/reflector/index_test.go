@@ -81,8 +81,9 @@ func TestIndexes(t *testing.T) {
 		want(byData, "y", "a@11")
 		want(byOwner, "2")
 
+		again := srv.Expect(stream).Watch()
 		watch.Error(410, "Expired", "too old")
-		send(srv.Expect(stream).Watch(), "20",
+		send(again, "20",
 			object("a", "11", label("app", "db"), data("keys", "y z"), ownedBy("1")),
 			object("c", "13", label("app", "db"), data("keys", "z")),
 			object("d", "14", data("keys", "x")))
@@ -183,8 +184,9 @@ func TestModify(t *testing.T) {
 		f.want("=a@1", "a@11")
 
 		// A new snapshot compares with what the server sent before.
+		again := srv.Expect(stream).Watch()
 		watch.Error(410, "Expired", "too old")
-		watch = srv.Expect(stream).Watch()
+		watch = again
 		send(watch, "20", secret("11"))
 		time.Sleep(2 * time.Second)
 		check("11")
@@ -321,9 +323,10 @@ func TestObjectThatDoesNotDecode(t *testing.T) {
 		f.mu.Unlock()
 
 		// The same version again is no news, another one is.
-		watch.Error(410, "Expired", "too old")
 		list("20")
-		watch = srv.Expect("GET " + path + "?watch=true&resourceVersion=20").Watch()
+		again := srv.Expect("GET " + path + "?watch=true&resourceVersion=20").Watch()
+		watch.Error(410, "Expired", "too old")
+		watch = again
 		time.Sleep(2 * time.Second)
 		check(1)
 		f.want()

@@ -54,8 +54,9 @@ func TestSnapshotIsSwapped(t *testing.T) {
 			t.Error("the store is not ready after its first snapshot")
 		}
 
+		again := srv.Expect(stream).Watch()
 		watch.Error(410, "Expired", "too old")
-		watch = srv.Expect(stream).Watch()
+		watch = again
 		time.Sleep(2 * time.Second)
 		watch.Send("ADDED", object("b", "12"))
 		watch.Send("ADDED", object("c", "13"))
@@ -201,8 +202,9 @@ func TestWaitFor(t *testing.T) {
 			{"12", func() { watch.Send("DELETED", object("a", "13")) }},
 			{"100", func() { watch.Bookmark("100") }},
 			{"101", func() {
+				again := srv.Expect(stream).Watch()
 				watch.Error(410, "Expired", "too old")
-				send(srv.Expect(stream).Watch(), "110")
+				send(again, "110")
 			}},
 		} {
 			result := make(chan error, 1)
@@ -270,8 +272,9 @@ func TestUnchangedObjectsKeepTheirBytes(t *testing.T) {
 	inBubbles(t, func(t *testing.T, srv *apitest.Server) {
 		r, watch := started(t, srv, nil, object("same", "1"), object("new", "2"))
 		before, _ := r.Store().Lazy(ref("same"))
+		again := srv.Expect(stream).Watch()
 		watch.Error(410, "Expired", "too old")
-		send(srv.Expect(stream).Watch(), "20", object("same", "1"), object("new", "12"))
+		send(again, "20", object("same", "1"), object("new", "12"))
 		time.Sleep(2 * time.Second)
 		wantStore(t, r, "new@12", "same@1")
 		if after, _ := r.Store().Lazy(ref("same")); after.Raw != before.Raw {
