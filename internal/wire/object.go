@@ -21,17 +21,20 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 // An object that is broken (see [Object.Err]) has the metadata that could be read; the rest is
 // empty.
 type Object struct {
-	data       string
-	namespace  unique.Handle[string] // the zero handle for none
-	extra      *extra                // nil for most objects
-	generation int64
+	// What finding and decoding an object needs comes first: with the pointer that is before it in a
+	// resource.Raw it fills one line of a processor's cache.
+	data      string
+	namespace unique.Handle[string] // the zero handle for none
+	extra     *extra                // nil for most objects
+	name      span                  // of a string, as uid and version are: without quotes in JSON
+	head      uint32                // of a packed object: how much of data is not packed
+	format    Format
 
-	name, uid, version   span   // of strings: without quotes in JSON
-	labels, annotations  span   // JSON: the object; protobuf: from the first entry to the last
-	owners, finalizers   span   // the same
-	createdAt, deletedAt span   // JSON: without quotes; protobuf: the Time message
-	head                 uint32 // of a packed object: how much of data is not packed
-	format               Format
+	uid, version         span
+	generation           int64
+	labels, annotations  span // JSON: the object; protobuf: from the first entry to the last
+	owners, finalizers   span // the same
+	createdAt, deletedAt span // JSON: without quotes; protobuf: the Time message
 }
 
 // extra is what few objects have, or many have in common.
@@ -200,6 +203,9 @@ func (o *Object) eachEntry(s span, field int32, f func(key, value string) bool) 
 }
 
 func (o *Object) part(s span) string { return o.data[s.start:s.end] }
+
+// Memory returns where the object begins in memory, packed or not, or nil for an object of nothing.
+func (o *Object) Memory() *byte { return unsafe.StringData(o.data) }
 
 // text returns the string at s.
 func (o *Object) text(s span) string {

@@ -36,7 +36,18 @@ type table struct {
 type slot struct {
 	entry *entry
 	raw   *resource.Raw // of entry
+	data  *byte         // the memory of raw; never nil
 	hash  uint32        // of the key; 0 is a free slot
+}
+
+var nothing byte // the memory of an object of nothing
+
+func slotOf(e *entry, hash uint32) slot {
+	data := e.raw.Memory()
+	if data == nil {
+		data = &nothing
+	}
+	return slot{e, e.raw, data, hash}
 }
 
 const minTable = 16
@@ -59,6 +70,7 @@ func (t *table) find(k key) (slot int, found bool) {
 		case 0:
 			return i, false
 		case k.hash:
+			_ = *s.data // its memory is on its way while raw is waited for
 			if s.raw.Name() == k.name && s.raw.Namespace() == k.namespace {
 				return i, true
 			}
@@ -85,7 +97,7 @@ func (t *table) object(k key) *resource.Raw {
 // renew takes in that an entry in the table has another version of its object.
 func (t *table) renew(e *entry) {
 	if i, found := t.find(e.key()); found {
-		t.slots[i].raw = e.raw
+		t.slots[i] = slotOf(e, t.slots[i].hash)
 	}
 }
 
@@ -99,7 +111,7 @@ func (t *table) put(k key, e *entry) (old *entry) {
 		t.len++
 	}
 	old = t.slots[i].entry
-	t.slots[i] = slot{e, e.raw, k.hash}
+	t.slots[i] = slotOf(e, k.hash)
 	return old
 }
 
