@@ -7,8 +7,9 @@ import (
 	"maps"
 	"path"
 	"reflect"
-	"slices"
 	"strings"
+
+	"github.com/go-kube/kube/internal/apidoc"
 )
 
 // docs is the doc comments of Go source, found again by reflect.Type. A type is the one that
@@ -138,34 +139,8 @@ func (d *docs) named(name string, beside reflect.Type) string {
 	return ""
 }
 
-// description is the part of a doc comment that is for readers of the API, by the conventions
-// of Kubernetes' own generators: without markers (lines that begin with +) and TODO lines, and
-// up to a line of dashes.
-func description(comment *ast.CommentGroup) string {
-	if comment == nil {
-		return ""
-	}
-	var lines []string
-	inCode := false
-	for line := range strings.Lines(comment.Text()) {
-		line = strings.TrimRight(line, " \t\n")
-		if strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~") {
-			inCode = !inCode
-		}
-		if !inCode && strings.HasPrefix(line, "---") {
-			break
-		}
-		if inCode || !strings.HasPrefix(line, "+") && !strings.HasPrefix(line, "TODO") {
-			lines = append(lines, line)
-		}
-	}
-	blank := func(line string) bool { return line == "" }
-	for len(lines) > 0 && blank(lines[len(lines)-1]) {
-		lines = lines[:len(lines)-1]
-	}
-	lines = slices.CompactFunc(lines, func(a, b string) bool { return blank(a) && blank(b) })
-	return strings.Join(lines, "\n")
-}
+// description is the part of a doc comment that is for readers of the API.
+func description(comment *ast.CommentGroup) string { return apidoc.Description(comment.Text()) }
 
 // SwaggerDoc returns the descriptions that types of k8s.io/api and apimachinery carry, by the
 // JSON names of their fields and "" for the type, or nil for a type without any. It is meant

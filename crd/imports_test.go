@@ -10,6 +10,7 @@ func TestImports(t *testing.T) {
 	deptest.Allow(t,
 		"github.com/go-kube/kube",
 		"github.com/go-kube/kube/resource",
+		"github.com/go-kube/kube/internal/apidoc",
 		"github.com/go-kube/kube/internal/wire",
 		"github.com/go-kube/kube/internal/codec",
 		"github.com/go-kube/kube/kubeconfig",

@@ -125,7 +125,7 @@ func (s Selector) matches(l labels.Labels) bool {
 	return true
 }
 
-// Values returns the values of which the label called key has to have one; ok is false when s does
+// Values returns the values, each once, of which the label called key has to have one; ok is false when s does
 // not limit the label to certain values. What finds objects by a label looks at these only.
 func (s Selector) Values(key string) (values []string, ok bool) {
 	for i := range s.requirements {
@@ -135,7 +135,7 @@ func (s Selector) Values(key string) (values []string, ok bool) {
 		}
 		switch r.Operator() {
 		case selection.Equals, selection.DoubleEquals, selection.In:
-			return r.ValuesUnsorted(), true
+			return slices.Compact(slices.Sorted(slices.Values(r.ValuesUnsorted()))), true
 		}
 	}
 	return nil, false

@@ -147,8 +147,11 @@ func alternatives(pattern string) (list []string) {
 // fromCorpus reads the projects of the corpus.
 func fromCorpus(t *testing.T) (list []*project) {
 	folders, err := filepath.Glob(filepath.Join(corpus, "*", "*.yaml"))
-	if err != nil || len(folders) == 0 {
-		t.Fatalf("there are no custom resource definitions in %s: the folder shared has to lie beside that of the project", corpus)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(folders) == 0 {
+		t.Logf("there are no custom resource definitions in %s: published modules are all that is tried", corpus)
 	}
 	names := map[string]bool{}
 	for _, f := range folders {

@@ -5,8 +5,9 @@ import (
 	"go/format"
 	"go/parser"
 	"go/token"
-	"slices"
 	"strings"
+
+	"github.com/go-kube/kube/internal/apidoc"
 )
 
 // commentLines writes a description as the lines of a Go comment.
@@ -41,7 +42,7 @@ func fieldComment(description string) string {
 	if len(group.List) == 0 {
 		return ""
 	}
-	return describes(group.Text())
+	return apidoc.Description(group.Text())
 }
 
 // typeComment is what package crd reads from the comment of a type, which gofmt formats.
@@ -62,29 +63,5 @@ func typeComment(description string) string {
 	if !ok || declared.Doc == nil {
 		return ""
 	}
-	return describes(declared.Doc.Text())
-}
-
-// describes follows package crd in what of a comment is a description.
-func describes(text string) string {
-	var lines []string
-	inCode := false
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, " \t\n")
-		if strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~") {
-			inCode = !inCode
-		}
-		if !inCode && strings.HasPrefix(line, "---") {
-			break
-		}
-		if inCode || !strings.HasPrefix(line, "+") && !strings.HasPrefix(line, "TODO") {
-			lines = append(lines, line)
-		}
-	}
-	blank := func(line string) bool { return line == "" }
-	for len(lines) > 0 && blank(lines[len(lines)-1]) {
-		lines = lines[:len(lines)-1]
-	}
-	lines = slices.CompactFunc(lines, func(a, b string) bool { return blank(a) && blank(b) })
-	return strings.Join(lines, "\n")
+	return apidoc.Description(declared.Doc.Text())
 }
