@@ -19,6 +19,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/go-kube/kube"
+	"github.com/go-kube/kube/k8s/core"
+	"github.com/go-kube/kube/runtime/wait"
 )
 
 // parentEnv has the test binary start a server and wait to be killed.
@@ -56,6 +61,27 @@ func get(t *testing.T, s *Server, path string) []byte {
 		t.Fatal(err)
 	}
 	return data
+}
+
+// ownService returns the Service of the server itself, which it makes some time after it is ready.
+func ownService(t *testing.T, s *Server) *corev1.Service {
+	t.Helper()
+	cfg, err := kube.ConfigFromKubeconfig(s.Kubeconfig(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := kube.NewClient(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	service, err := wait.For(ctx, client.Namespaced(core.Services, "default"), "kubernetes", wait.Exists[corev1.Service]())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return service
 }
 
 func TestVersion(t *testing.T) {
@@ -126,8 +152,8 @@ func TestKillAndRestart(t *testing.T) {
 	if metrics := get(t, s, "/metrics"); !bytes.Contains(metrics, []byte(`kubernetes_feature_enabled{name="WatchList",stage="BETA"} 0`)) {
 		t.Error("the feature gate WatchList is not off")
 	}
-	if service := get(t, s, "/api/v1/namespaces/default/services/kubernetes"); !bytes.Contains(service, []byte(`"clusterIP":"10.7.0.1"`)) {
-		t.Errorf("the flag for Service addresses was not taken; the service: %s", service)
+	if service := ownService(t, s); service.Spec.ClusterIP != "10.7.0.1" {
+		t.Errorf("the flag for Service addresses was not taken; the service: %+v", service.Spec)
 	}
 	address := strings.TrimPrefix(s.URL(), "https://")
 	namespace := s.NewNamespace(t)
