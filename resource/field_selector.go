@@ -1,12 +1,15 @@
 package resource
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/selection"
 )
 
 // FieldSelector selects objects by fields, such as status.phase!=Running: every term has to
@@ -34,7 +37,26 @@ func ParseFieldSelector(text string) (FieldSelector, error) {
 			return FieldSelector{}, fmt.Errorf("field selector %q: column %d: found field %q, want a path such as metadata.name, without blanks", text, start+1, field)
 		}
 	}
-	return FieldSelector{selector}, nil
+	return newFieldSelector(selector), nil
+}
+
+// newFieldSelector returns a FieldSelector of the terms of selector in their order. Two that mean
+// the same then have one text, however each was written or put together: caches are shared by it.
+func newFieldSelector(selector fields.Selector) FieldSelector {
+	terms := selector.Requirements()
+	slices.SortFunc(terms, func(a, b fields.Requirement) int {
+		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(a.Operator, b.Operator), cmp.Compare(a.Value, b.Value))
+	})
+	terms = slices.Compact(terms)
+	ordered := make([]fields.Selector, len(terms))
+	for i, term := range terms {
+		if term.Operator == selection.NotEquals {
+			ordered[i] = fields.OneTermNotEqualSelector(term.Field, term.Value)
+		} else {
+			ordered[i] = fields.OneTermEqualSelector(term.Field, term.Value)
+		}
+	}
+	return FieldSelector{fields.AndSelectors(ordered...)}
 }
 
 // FieldIs selects the objects whose field has the value. The value is escaped where it is
@@ -51,7 +73,7 @@ func (s FieldSelector) And(other FieldSelector) FieldSelector {
 	case other.Empty():
 		return s
 	default:
-		return FieldSelector{fields.AndSelectors(s.selector, other.selector)}
+		return newFieldSelector(fields.AndSelectors(s.selector, other.selector))
 	}
 }
 
@@ -70,7 +92,8 @@ func (s FieldSelector) MatchesFunc(lookup func(field string) (value string, ok b
 // Empty reports whether s has no term, and so selects everything.
 func (s FieldSelector) Empty() bool { return s.selector == nil || s.selector.Empty() }
 
-// String returns s in the form that [ParseFieldSelector] and servers read. The text of a
+// String returns s in the form that [ParseFieldSelector] and servers read, terms in the order of
+// their fields. The text of a
 // selector of everything is empty.
 func (s FieldSelector) String() string {
 	if s.selector == nil {

@@ -90,7 +90,7 @@ func TestFieldSelectorsBuilt(t *testing.T) {
 }
 
 func FuzzParseFieldSelector(f *testing.F) {
-	for _, seed := range []string{"", "a=b", "a==b", "a!=b", "a=b,c=d", `a=\,\=\\`, "a", "=", "a=b=c", `a=\b`, " a=b"} {
+	for _, seed := range []string{"", "a=b", "a==b", "a!=b", "a=b,c=d", `a=\,\=\\`, "a", "=", "a=b=c", `a=\b`, " a=b", "a==,a=1", "a=b,a==b", "b=1,a!=1,a=1"} {
 		f.Add(seed, "a", "b")
 	}
 	f.Fuzz(func(t *testing.T, text, field, value string) {
@@ -115,4 +115,37 @@ func FuzzParseFieldSelector(f *testing.F) {
 			t.Errorf("%q reads back as %q, %v", got, back, err)
 		}
 	})
+}
+
+// Whatever means the same has one text, since caches are shared by it.
+func TestSelectorsHaveOneText(t *testing.T) {
+	for _, same := range [][]string{
+		{"a=1,a=", "a=,a=1", "a==,a=1", "a=,a==1,a="},
+		{"b=1,a!=2", "a!=2,b==1"},
+	} {
+		for _, text := range same {
+			got, err := resource.ParseFieldSelector(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			first, rest, _ := strings.Cut(text, ",")
+			a, _ := resource.ParseFieldSelector(first)
+			b, _ := resource.ParseFieldSelector(rest)
+			want, _ := resource.ParseFieldSelector(same[0])
+			if got.String() != want.String() || b.And(a).String() != want.String() {
+				t.Errorf("%q: %q, and put together %q; want %q", text, got, b.And(a), want)
+			}
+		}
+	}
+	for _, same := range [][]string{
+		{"a=1,a!=2,b", "b,a!=2,a=1", "a!=2,b,a=1"},
+		{"a in (x,y),a notin (z)", "a notin (z),a in (y,x)"},
+	} {
+		want, _ := resource.ParseSelector(same[0])
+		for _, text := range same {
+			if got, err := resource.ParseSelector(text); err != nil || got.String() != want.String() {
+				t.Errorf("%q: %q, %v; want %q", text, got, err, want)
+			}
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -43,7 +44,19 @@ func ParseSelector(text string) (Selector, error) {
 	if err != nil {
 		return Selector{}, fmt.Errorf("label selector %q: %w", text, locateSyntaxError(text, err))
 	}
-	return Selector{requirements}, nil
+	return newSelector(requirements), nil
+}
+
+// newSelector returns a Selector of requirements, which it takes, in an order of its own. Two of the same
+// requirements then have one text, in whatever order they were written: caches are shared by it.
+func newSelector(requirements labels.Requirements) Selector {
+	slices.SortStableFunc(requirements, func(a, b labels.Requirement) int {
+		if c := cmp.Compare(a.Key(), b.Key()); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.String(), b.String())
+	})
+	return Selector{requirements}
 }
 
 // SelectorOf returns the selector that s says: what Deployments, NetworkPolicies and many
@@ -70,8 +83,7 @@ func SelectorOf(s *metav1.LabelSelector) (Selector, error) {
 			return Selector{}, fmt.Errorf("label selector: %w", err)
 		}
 	}
-	sort.Stable(labels.ByKey(out.requirements))
-	return out, nil
+	return newSelector(out.requirements), nil
 }
 
 var fromLabelSelector = map[metav1.LabelSelectorOperator]selection.Operator{
@@ -102,7 +114,7 @@ func selectNothing() Selector {
 			panic(err) // nothing is a valid key
 		}
 	}
-	return s
+	return newSelector(s.requirements)
 }
 
 // Matches reports whether an object with these labels is selected.
@@ -146,13 +158,11 @@ func (s Selector) Empty() bool { return len(s.requirements) == 0 }
 
 // And returns a selector of what both s and other select.
 func (s Selector) And(other Selector) Selector {
-	both := slices.Concat(s.requirements, other.requirements)
-	sort.Stable(labels.ByKey(both))
-	return Selector{both}
+	return newSelector(slices.Concat(s.requirements, other.requirements))
 }
 
 // String returns s in the form that [ParseSelector] and servers read, requirements in the
-// order of their keys. The text of a selector of everything is empty.
+// order of their keys, and those of one key in that of their texts. The text of a selector of everything is empty.
 func (s Selector) String() string {
 	texts := make([]string, len(s.requirements))
 	for i := range s.requirements {
