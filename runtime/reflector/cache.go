@@ -20,6 +20,8 @@ type cache struct {
 	engine  *watcher.Engine
 	onError func(error)
 	log     *slog.Logger
+	given   bool  // the events come from a sequence of the program's
+	invalid error // what is wrong with the options, beside those of the watch
 
 	ready   chan struct{} // closed when the first snapshot is complete
 	stopped chan struct{} // closed when run has returned
@@ -46,7 +48,14 @@ type cache struct {
 	waiters     map[*waiter]struct{}
 }
 
-func newCache(endpoint kube.Endpoint, opts *watcher.Options) *cache {
+// newWatchCache returns a cache of what a watch of endpoint brings.
+func newWatchCache(endpoint kube.Endpoint, opts *watcher.Options) *cache {
+	c := newCache(endpoint.Descriptor())
+	c.hear(watcher.NewEngine(endpoint.Keeping(c.kept), opts))
+	return c
+}
+
+func newCache(kind *resource.Descriptor) *cache {
 	c := &cache{
 		ready:       make(chan struct{}),
 		stopped:     make(chan struct{}),
@@ -54,11 +63,14 @@ func newCache(endpoint kube.Endpoint, opts *watcher.Options) *cache {
 		subscribers: map[*subscriber]struct{}{},
 		waiters:     map[*waiter]struct{}{},
 	}
-	c.engine = watcher.NewEngine(endpoint.Keeping(c.kept), opts)
-	c.whole = newPart(c.engine)
-	c.parts = map[string]*part{"": c.whole}
-	c.decoder = decoder{descriptor: endpoint.Descriptor(), report: c.failed}
+	c.decoder = decoder{descriptor: kind, report: c.failed}
 	return c
+}
+
+// hear has c be of the events of engine.
+func (c *cache) hear(engine *watcher.Engine) {
+	c.engine, c.whole = engine, newPart(engine)
+	c.parts = map[string]*part{"": c.whole}
 }
 
 // failed reports an object that does not decode.

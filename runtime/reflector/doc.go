@@ -65,6 +65,11 @@
 // what leaves is deleted as far as readers can see. [Store.Get] tells an object that does not
 // exist ([ErrAbsent]) from one in a namespace that the store does not keep ([ErrOutside]).
 //
+// # Objects from elsewhere
+//
+// [FromEvents] makes a reflector of any sequence of events: of files, of a test, or of a watcher whose events
+// the program changes on their way (package stream).
+//
 // The store follows the server with a delay. [Store.WaitFor] waits until it has seen a
 // resource version that the caller knows, such as that of its last write.
 package reflector

@@ -172,7 +172,7 @@ func (f *Feed) newStore() *source {
 	opts := f.opts
 	opts.OnError = s.tellAll
 	endpoint := f.engine.Endpoint()
-	s.own = newCache(endpoint, &opts)
+	s.own = newWatchCache(endpoint, &opts)
 	s.own.onError, s.own.log = s.tellAll, opts.Logger
 	if s.own.log == nil {
 		s.own.log = endpoint.Client().Logger()

@@ -65,11 +65,15 @@ func ForEndpoint[K any](endpoint kube.Endpoint, opts *Options) *Reflector[K] {
 	if s.onError = o.Watch.OnError; o.Share {
 		o.Watch.OnError = s.tellAll
 	}
-	c := newCache(endpoint, &o.Watch)
+	return newReflector[K](s, newWatchCache(endpoint, &o.Watch), &o)
+}
+
+// newReflector returns a reflector whose own cache is c.
+func newReflector[K any](s *source, c *cache, o *Options) *Reflector[K] {
 	c.keep, c.maxBytes = o.Decoded, o.MaxBytes
 	c.onError, c.log = o.Watch.OnError, o.Watch.Logger
 	if c.log == nil {
-		c.log = endpoint.Client().Logger()
+		c.log = c.engine.Endpoint().Client().Logger()
 	}
 	if o.Namespaces != nil {
 		c.divide(o.Namespaces)

@@ -24,6 +24,9 @@ func (e *SizeError) Error() string {
 
 // err returns what is wrong with the options.
 func (c *cache) err() error {
+	if c.invalid != nil {
+		return c.invalid
+	}
 	if c.maxBytes < 0 {
 		return fmt.Errorf("reflector: Options.MaxBytes is %d; it has to be 0 (no limit) or more", c.maxBytes)
 	}

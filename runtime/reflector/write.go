@@ -18,6 +18,9 @@ func (c *cache) run(ctx context.Context) error {
 		return err
 	}
 	c.fill(ctx)
+	if ctx.Err() == nil { // a watch goes on until then, a sequence of the program's may not
+		return c.engine.State().LastError
+	}
 	return nil
 }
 
@@ -104,10 +107,10 @@ func (c *cache) apply(p *part, raw *resource.Raw, version string) {
 	c.advance(p, version)
 }
 
-// hold makes of raw, which is from kept, what is stored.
+// hold makes of raw, which is from kept or from a sequence of the program's, what is stored.
 func (c *cache) hold(raw *resource.Raw) content {
 	now := c.content(raw)
-	if len(c.modify) > 0 {
+	if len(c.modify) > 0 || c.given {
 		now.raw = c.pack(now.raw)
 	}
 	c.watchSize(now.raw)

@@ -61,5 +61,7 @@
 // [Options.OnError] hears of each failure, the log of each new kind of failure and of its end,
 // and [Watcher.State] says how things are, for readiness probes.
 //
+// A watcher is of use alone; package stream has operators over its events, package reflector keeps them.
+//
 // See https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
 package watcher

@@ -43,6 +43,10 @@ type Event[K any] struct {
 	Type EventType
 	// Object is the object of InitApply, Apply and Delete; its zero value in the others.
 	Object resource.Lazy[K]
+	// ResourceVersion is the version that the consumer has reached with this event: that of the object
+	// in Apply and Delete outside of a snapshot, of the whole in InitDone; empty in Init and within a
+	// snapshot.
+	ResourceVersion string
 }
 
 // RawEvent is what an [Engine] yields.

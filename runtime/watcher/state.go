@@ -124,13 +124,13 @@ func (s *status) failed(ctx context.Context, p Phase, err error, delay time.Dura
 	return news
 }
 
-// misconfigured notes that the watcher cannot work at all.
-func (s *status) misconfigured(err error) {
+// hopeless notes that the watcher cannot work, and will not try again.
+func (s *status) hopeless(text string, err error) {
 	s.mu.Lock()
 	s.state.LastError = err
 	s.state.Failures++
 	s.mu.Unlock()
-	s.log.Error("watch cannot begin", "resource", s.resource, "error", err)
+	s.log.Error(text, "resource", s.resource, "error", err)
 }
 
 // recovered notes that the watcher is over its failures, if there were any.

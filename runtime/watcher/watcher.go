@@ -35,7 +35,7 @@ func (w *Watcher[K]) Events(ctx context.Context) iter.Seq[Event[K]] {
 			if raw.Type == Bookmark {
 				continue
 			}
-			event := Event[K]{Type: raw.Type}
+			event := Event[K]{Type: raw.Type, ResourceVersion: raw.ResourceVersion}
 			if raw.Object != nil {
 				event.Object = resource.AsLazy[K](raw.Object)
 			}
@@ -53,6 +53,7 @@ func (w *Watcher[K]) State() State { return w.engine.State() }
 // with [NewEngine].
 type Engine struct {
 	endpoint kube.Endpoint
+	given    func(ctx context.Context) iter.Seq[RawEvent] // that stand in place of a server's; nil mostly
 	opts     Options
 	invalid  error
 	latest   atomic.Pointer[status] // of the loop that started last
@@ -87,8 +88,12 @@ func (e *Engine) Events(ctx context.Context) iter.Seq[RawEvent] {
 		e.latest.Store(r.status)
 		defer r.enter(Idle)
 		if e.invalid != nil {
-			r.misconfigured(e.invalid)
+			r.hopeless("watch cannot begin", e.invalid)
 			r.report(e.invalid)
+			return
+		}
+		if e.given != nil {
+			r.relay(ctx)
 			return
 		}
 		for next := state((*run).snapshot); next != nil && !r.over(); {
