@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-kube/kube/internal/suggest"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
@@ -106,7 +107,7 @@ func checkFormat(s *props) error {
 	if slices.Contains(known, s.Format) {
 		return nil
 	}
-	hint := didYouMean(s.Format, known)
+	hint := suggest.DidYouMean(s.Format, known)
 	if hint == "" {
 		hint = "; known are " + strings.Join(known, ", ")
 	}
@@ -158,7 +159,7 @@ func checkMapItem(item *props, keys []string) error {
 		p, ok := item.Properties[key]
 		switch {
 		case !ok:
-			return fmt.Errorf("listMapKey %q is not a field of the items%s", key, didYouMean(key, keysOf(item.Properties)))
+			return fmt.Errorf("listMapKey %q is not a field of the items%s", key, suggest.DidYouMean(key, keysOf(item.Properties)))
 		case slices.Contains(keys[:i], key):
 			return fmt.Errorf("listMapKey %q stands twice", key)
 		case p.Type == "array" || p.Type == "object":
@@ -342,7 +343,7 @@ func checkBranch(outer, branch *props) error {
 	for _, name := range keysOf(branch.Properties) {
 		known, ok := outer.Properties[name]
 		if !ok {
-			return fmt.Errorf("names the field %q, which is not a property outside%s", name, didYouMean(name, keysOf(outer.Properties)))
+			return fmt.Errorf("names the field %q, which is not a property outside%s", name, suggest.DidYouMean(name, keysOf(outer.Properties)))
 		}
 		inner := branch.Properties[name]
 		if err := checkBranch(&known, &inner); err != nil {

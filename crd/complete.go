@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/go-kube/kube/internal/suggest"
 	"github.com/go-kube/kube/resource"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
@@ -291,7 +292,7 @@ func (b *builder) override(s *props, steps []string, at string, words []word) (p
 	}
 	p, ok := s.Properties[step]
 	if !ok {
-		return asTagged, fmt.Errorf("there is no field %q%s", step, didYouMean(step, keysOf(s.Properties)))
+		return asTagged, fmt.Errorf("there is no field %q%s", step, suggest.DidYouMean(step, keysOf(s.Properties)))
 	}
 	found, err := b.override(&p, rest, at, words)
 	s.Properties[step] = p

@@ -72,18 +72,3 @@ func TestLowerCamel(t *testing.T) {
 		}
 	}
 }
-
-func TestDidYouMean(t *testing.T) {
-	for _, test := range []struct{ word, want string }{
-		{"minimun", `; did you mean "minimum"?`},
-		{"Minimum", `; did you mean "minimum"?`},
-		{"mni", `; did you mean "min"?`},
-		{"maxi", `; did you mean "maximum"?`},
-		{"", ""},
-		{"quite-another-thing", ""},
-	} {
-		if got := didYouMean(test.word, []string{"min", "minimum", "maximum"}); got != test.want {
-			t.Errorf("didYouMean(%q) = %q, want %q", test.word, got, test.want)
-		}
-	}
-}

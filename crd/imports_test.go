@@ -13,6 +13,7 @@ func TestImports(t *testing.T) {
 		"github.com/go-kube/kube/internal/apidoc",
 		"github.com/go-kube/kube/internal/wire",
 		"github.com/go-kube/kube/internal/codec",
+		"github.com/go-kube/kube/internal/suggest",
 		"github.com/go-kube/kube/kubeconfig",
 		"sigs.k8s.io/yaml/...",
 		"go.yaml.in/yaml/v3/...",

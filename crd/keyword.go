@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-kube/kube/internal/suggest"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
@@ -145,7 +146,7 @@ func keywordNamed(name string) (rank int, err error) {
 			known = append(known, k.openAPI)
 		}
 	}
-	return 0, fmt.Errorf("%q is not a word of a schema tag%s", name, didYouMean(name, known))
+	return 0, fmt.Errorf("%q is not a word of a schema tag%s", name, suggest.DidYouMean(name, known))
 }
 
 // typeOf returns what a node is, for fit and for messages.
@@ -330,7 +331,7 @@ func (w word) choice(of []string) (*string, error) {
 		return nil, err
 	}
 	if !slices.Contains(of, text) {
-		return nil, fmt.Errorf("is one of %s, and has %q%s", strings.Join(of, ", "), text, didYouMean(text, of))
+		return nil, fmt.Errorf("is one of %s, and has %q%s", strings.Join(of, ", "), text, suggest.DidYouMean(text, of))
 	}
 	return &text, nil
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"text/scanner"
+
+	"github.com/go-kube/kube/internal/suggest"
 )
 
 // The arguments of markers are written as controller-gen reads them:
@@ -309,7 +311,7 @@ func readArgs(first, rest string, specs []argSpec) (map[string]any, error) {
 			for _, s := range specs {
 				known = append(known, s.name)
 			}
-			return nil, fmt.Errorf("has no argument %q%s", name, didYouMean(name, known))
+			return nil, fmt.Errorf("has no argument %q%s", name, suggest.DidYouMean(name, known))
 		}
 		if !r.expect('=') {
 			break

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-kube/kube/internal/suggest"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
@@ -153,7 +154,7 @@ func (m *merger) store(stored string) {
 		names = append(names, v.Name)
 	}
 	if !found {
-		m.fail("there is no version %q to store; there are %s%s", stored, strings.Join(names, ", "), didYouMean(stored, names))
+		m.fail("there is no version %q to store; there are %s%s", stored, strings.Join(names, ", "), suggest.DidYouMean(stored, names))
 	}
 	if !served {
 		m.fail("none of the versions is served")

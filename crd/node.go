@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"sort"
+
+	"github.com/go-kube/kube/internal/suggest"
 )
 
 // node is a part of a schema while words are applied to it.
@@ -147,7 +149,7 @@ func checkPath(w word) error {
 	if len(w.path) == 0 || slices.Contains(steps, w.path[0]) {
 		return nil
 	}
-	return fmt.Errorf("%q: a path in a schema tag is made of items and additionalProperties%s", w.as(), didYouMean(w.path[0], steps))
+	return fmt.Errorf("%q: a path in a schema tag is made of items and additionalProperties%s", w.as(), suggest.DidYouMean(w.path[0], steps))
 }
 
 func (b *builder) applyOwn(n *node, uses []use) {

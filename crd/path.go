@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/go-kube/kube/internal/suggest"
 )
 
 // resolve finds the node that a JSON path names. It returns nil without an error where the
@@ -56,7 +58,7 @@ func member(s *props, name string) (*props, error) {
 		_, is := typeOf(s)
 		return nil, fmt.Errorf(" is of type %s, which has no field %q", is, name)
 	}
-	return nil, fmt.Errorf(" has no field %q%s", name, didYouMean(name, keysOf(s.Properties)))
+	return nil, fmt.Errorf(" has no field %q%s", name, suggest.DidYouMean(name, keysOf(s.Properties)))
 }
 
 var (
@@ -69,9 +71,9 @@ func checkColumn(root *props, c Column) error {
 	case c.Name == "":
 		return fmt.Errorf("a column needs a name")
 	case !slices.Contains(columnTypes, c.Type):
-		return fmt.Errorf("the type of a column is one of %s, and not %q%s", strings.Join(columnTypes, ", "), c.Type, didYouMean(c.Type, columnTypes))
+		return fmt.Errorf("the type of a column is one of %s, and not %q%s", strings.Join(columnTypes, ", "), c.Type, suggest.DidYouMean(c.Type, columnTypes))
 	case c.Format != "" && !slices.Contains(columnFormats, c.Format):
-		return fmt.Errorf("the format of a column is one of %s, and not %q%s", strings.Join(columnFormats, ", "), c.Format, didYouMean(c.Format, columnFormats))
+		return fmt.Errorf("the format of a column is one of %s, and not %q%s", strings.Join(columnFormats, ", "), c.Format, suggest.DidYouMean(c.Format, columnFormats))
 	case c.Priority < 0:
 		return fmt.Errorf("priority %d is negative; 0 always shows the column, more shows it in wide output", c.Priority)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-kube/kube/internal/suggest"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
@@ -131,7 +132,7 @@ func checkUnion(s *props, u use) error {
 		_, ok := s.Properties[name]
 		switch {
 		case !ok && len(s.AllOf) == 0: // with allOf, an embedded struct may have it
-			return fmt.Errorf("%q names the field %q, which is not there%s", u.word.as(), name, didYouMean(name, keysOf(s.Properties)))
+			return fmt.Errorf("%q names the field %q, which is not there%s", u.word.as(), name, suggest.DidYouMean(name, keysOf(s.Properties)))
 		case slices.Contains(s.Required, name):
 			return fmt.Errorf("%q names the field %q, which is required; a member of a union has to be optional", u.word.as(), name)
 		}
@@ -173,7 +174,7 @@ func checkRule(r *apiextensionsv1.ValidationRule) error {
 	case r.MessageExpression != "" && strings.TrimSpace(r.MessageExpression) == "":
 		return fmt.Errorf("rule %q: its messageExpression is blank", r.Rule)
 	case r.Reason != nil && !slices.Contains(ruleReasons, *r.Reason):
-		return fmt.Errorf("rule %q: the reason is one of %v, and not %q%s", r.Rule, ruleReasons, *r.Reason, didYouMean(string(*r.Reason), reasonNames()))
+		return fmt.Errorf("rule %q: the reason is one of %v, and not %q%s", r.Rule, ruleReasons, *r.Reason, suggest.DidYouMean(string(*r.Reason), reasonNames()))
 	case r.FieldPath != "" && r.FieldPath[0] != '.' && r.FieldPath[0] != '[':
 		return fmt.Errorf("rule %q: the fieldPath %q has to begin with a dot, as in .replicas", r.Rule, r.FieldPath)
 	case r.OptionalOldSelf != nil && *r.OptionalOldSelf && !strings.Contains(r.Rule, "oldSelf"):

@@ -17,6 +17,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/go-kube/kube/internal/suggest"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
@@ -295,7 +296,7 @@ func fitsMember(s *props, name string, member any, path string) error {
 	if keeps || s.XEmbeddedResource && embeddedFields[name] != "" {
 		return nil
 	}
-	return fmt.Errorf("%sthe schema has no such field%s", path, didYouMean(name, keysOf(s.Properties)))
+	return fmt.Errorf("%sthe schema has no such field%s", path, suggest.DidYouMean(name, keysOf(s.Properties)))
 }
 
 // fitsJunctors checks allOf, anyOf, oneOf and not.

@@ -1,25 +1,22 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"os"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/go-kube/kube/crd"
 	"github.com/go-kube/kube/crd/cel"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/util/yaml"
-	yamljson "sigs.k8s.io/yaml"
+	"github.com/go-kube/kube/internal/suggest"
 )
 
 const crdUsage = `Usage: kube crd [flags] PACKAGE...
-       kube crd check FILE...
+       kube crd check SOURCE...
        kube crd diff OLD NEW
 
 kube crd writes the CustomResourceDefinitions of the kinds that Go packages declare, as YAML. PACKAGE is
@@ -34,10 +31,13 @@ a pattern of the go command, as ./api/... is. A kind is declared by
 Schemas follow from marker comments where a package has any, otherwise from doc comments and tags. The
 packages are built and run. Definitions that the API server would refuse are errors.
 
-check judges the CustomResourceDefinitions in YAML files as the API server would, rules and what
-they cost included. diff tells what changed between two files with the same definitions. Both end
-with status 1 where something is wrong: check, where the server would refuse a definition; diff,
-where a change may break what was right before. The file - is standard input.
+check judges CustomResourceDefinitions as the API server would, rules and what they cost included.
+diff tells what changed between two sets of them. Both end with status 1 where something is wrong:
+check, where the server would refuse a definition; diff, where a change may break what was right
+before. The status is 2 where they could not tell. SOURCE, OLD and NEW are a YAML or JSON file, a folder
+with such files, an address (https://…), or - for standard input:
+
+  kube crd ./api/... | kube crd diff config/crd -
 
 Flags of kube crd PACKAGE:
 `
@@ -59,16 +59,38 @@ func crdCommand(ctx context.Context, args []string, out, log io.Writer) error {
 	case err != nil:
 		return errUsage
 	}
-	switch {
-	case len(rest) >= 2 && rest[0] == "check" && flags.NFlag() == 0:
-		return checkFiles(ctx, rest[1:], out)
-	case len(rest) == 3 && rest[0] == "diff" && flags.NFlag() == 0:
-		return diffFiles(rest[1], rest[2], out)
-	case len(rest) > 0 && strings.ContainsAny(rest[0], "./"): // no package with kinds has neither
-		return w.write(ctx, rest)
+	switch fault := crdFault(rest, flags.NFlag() > 0); {
+	case fault != "":
+		fmt.Fprintf(log, "kube crd: %s\n\n", fault)
+		flags.Usage()
+		return errUsage
+	case rest[0] == "check":
+		return judged(checkDefinitions(ctx, rest[1:], out))
+	case rest[0] == "diff":
+		return judged(diffDefinitions(ctx, rest[1], rest[2], out))
+	case w.check:
+		return judged(w.write(ctx, rest))
 	}
-	flags.Usage()
-	return errUsage
+	return w.write(ctx, rest)
+}
+
+// crdFault says what is wrong with arguments, or nothing.
+func crdFault(args []string, hasFlags bool) string {
+	switch {
+	case len(args) == 0:
+		return "say which packages: as in kube crd ./api/..."
+	case args[0] == "check" && len(args) == 1:
+		return "check needs definitions to check: kube crd check SOURCE..."
+	case args[0] == "diff" && len(args) != 3:
+		return fmt.Sprintf("diff compares two sources, and there are %d: kube crd diff OLD NEW", len(args)-1)
+	case (args[0] == "check" || args[0] == "diff") && hasFlags:
+		return "the flags are for kube crd PACKAGE, and " + args[0] + " has none"
+	case args[0] == "check" || args[0] == "diff":
+		return ""
+	case !strings.ContainsAny(args[0], "./"): // no package with kinds has neither
+		return fmt.Sprintf("%q is neither a command nor a package, which is written as ./%[1]s%s", args[0], suggest.DidYouMean(args[0], []string{"check", "diff"}))
+	}
+	return ""
 }
 
 // parseAnywhere takes flags before, between and behind the arguments that it returns.
@@ -84,36 +106,36 @@ func parseAnywhere(flags *flag.FlagSet, args []string) (rest []string, err error
 	}
 }
 
-// checkFiles says of each definition whether the API server takes it.
-func checkFiles(ctx context.Context, files []string, out io.Writer) error {
+// checkDefinitions says of each definition whether the API server takes it.
+func checkDefinitions(ctx context.Context, sources []string, out io.Writer) error {
 	refused := 0
-	for _, file := range files {
-		defs, err := readDefinitions(file)
+	for _, source := range sources {
+		defs, err := loadDefinitions(ctx, source)
 		if err != nil {
 			return err
 		}
 		for _, def := range defs {
-			if err := cel.Check(ctx, def); err != nil {
-				fmt.Fprintf(out, "%s: %s: refused: %v\n", file, def.Name, err)
+			if err := cel.Check(ctx, def.definition); err != nil {
+				fmt.Fprintf(out, "%s: %s: refused: %v\n", def.file, def.Name, err)
 				refused++
 				continue
 			}
-			fmt.Fprintf(out, "%s: %s: ok\n", file, def.Name)
+			fmt.Fprintf(out, "%s: %s: ok\n", def.file, def.Name)
 		}
 	}
 	if refused > 0 {
-		return fmt.Errorf("the API server would refuse %d of the definitions", refused)
+		return findings("the API server would refuse %d of the definitions", refused)
 	}
 	return nil
 }
 
-// diffFiles compares the definitions of two files by their names.
-func diffFiles(oldFile, newFile string, out io.Writer) error {
-	before, err := readDefinitions(oldFile)
+// diffDefinitions compares the definitions of two sources by their names.
+func diffDefinitions(ctx context.Context, oldSource, newSource string, out io.Writer) error {
+	before, err := definitionsByName(ctx, oldSource)
 	if err != nil {
 		return err
 	}
-	after, err := readDefinitions(newFile)
+	after, err := definitionsByName(ctx, newSource)
 	if err != nil {
 		return err
 	}
@@ -124,72 +146,38 @@ func diffFiles(oldFile, newFile string, out io.Writer) error {
 			breaking++
 		}
 	}
-	for _, old := range before {
-		def := definitionNamed(after, old.Name)
-		if def == nil {
-			report(old.Name, crd.Change{Text: "definition removed", Breaking: true})
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		if after[name] == nil {
+			report(name, crd.Change{Text: "definition removed", Breaking: true})
 			continue
 		}
-		for _, c := range crd.Compare(old, def) {
-			report(old.Name, c)
+		for _, c := range crd.Compare(before[name], after[name]) {
+			report(name, c)
 		}
 	}
-	for _, def := range after {
-		if definitionNamed(before, def.Name) == nil {
-			report(def.Name, crd.Change{Text: "definition added"})
+	for _, name := range slices.Sorted(maps.Keys(after)) {
+		if before[name] == nil {
+			report(name, crd.Change{Text: "definition added"})
 		}
 	}
 	if breaking > 0 {
-		return fmt.Errorf("%d of the changes may break what was right before", breaking)
+		return findings("%d of the changes may break what was right before", breaking)
 	}
 	return nil
 }
 
-func definitionNamed(defs []*apiextensionsv1.CustomResourceDefinition, name string) *apiextensionsv1.CustomResourceDefinition {
-	for _, def := range defs {
-		if def.Name == name {
-			return def
-		}
-	}
-	return nil
-}
-
-// readDefinitions reads the definitions of a YAML file; other objects in it are passed over.
-func readDefinitions(file string) (defs []*apiextensionsv1.CustomResourceDefinition, err error) {
-	text, err := readFile(file)
+// definitionsByName reads the definitions of a source, each of which may be there once.
+func definitionsByName(ctx context.Context, source string) (map[string]*definition, error) {
+	defs, err := loadDefinitions(ctx, source)
 	if err != nil {
 		return nil, err
 	}
-	documents := yaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
-	for {
-		document, err := documents.Read()
-		if errors.Is(err, io.EOF) {
-			break
+	byName, files := map[string]*definition{}, map[string]string{}
+	for _, def := range defs {
+		if byName[def.Name] != nil {
+			return nil, fmt.Errorf("%s is there twice: in %s and in %s", def.Name, files[def.Name], def.file)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		def := &apiextensionsv1.CustomResourceDefinition{}
-		if err := yamljson.Unmarshal(document, &def.TypeMeta); err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		if def.Kind != "CustomResourceDefinition" {
-			continue
-		}
-		if err := yamljson.UnmarshalStrict(document, def); err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		defs = append(defs, def)
+		byName[def.Name], files[def.Name] = def.definition, def.file
 	}
-	if len(defs) == 0 {
-		return nil, fmt.Errorf("%s: there is no CustomResourceDefinition in it", file)
-	}
-	return defs, nil
-}
-
-func readFile(file string) ([]byte, error) {
-	if file == "-" {
-		return io.ReadAll(os.Stdin)
-	}
-	return os.ReadFile(file)
+	return byName, nil
 }

@@ -31,7 +31,7 @@ type crdWriter struct {
 
 func (w *crdWriter) addFlags(flags *flag.FlagSet) {
 	flags.StringVar(&w.into, "o", "", "write a file `DIRECTORY`/GROUP_PLURAL.yaml for each definition instead of standard output")
-	flags.BoolVar(&w.check, "check", false, "write nothing, and end with status 1 where the files of -o differ from what would be written")
+	flags.BoolVar(&w.check, "check", false, "write nothing, and end with status 1 where the files of -o differ from what would be written, 2 where that cannot be told")
 	flags.StringVar(&w.options.Dir, "C", "", "work in `DIRECTORY`")
 	flags.IntVar(&w.options.MaxDescription, "max-description", 0, "shorten descriptions to so many `bytes`; 0 is no limit, -1 no descriptions")
 	flags.BoolVar(&w.options.EmbeddedObjectMeta, "embedded-object-meta", false, "give metadata inside of a spec its fields, where markers count")
@@ -55,7 +55,7 @@ func builtVersion() string {
 // write writes or compares the definitions that the API server would take.
 func (w *crdWriter) write(ctx context.Context, patterns []string) error {
 	if w.check && w.into == "" {
-		return errors.New("crd: -check compares with the files of a directory: give it by -o")
+		return errors.New("-check compares with the files of a directory: give it by -o")
 	}
 	w.options.Warn = func(format string, args ...any) { fmt.Fprintf(w.log, "kube: "+format+"\n", args...) }
 	defs, err := packagecrd.Of(ctx, w.options, patterns...)
@@ -157,11 +157,11 @@ func (w *crdWriter) compare(dir string, defs []*apiextensionsv1.CustomResourceDe
 	for _, entry := range entries {
 		group, _, _ := strings.Cut(entry.Name(), "_")
 		if groups[group] && !known[entry.Name()] && strings.HasSuffix(entry.Name(), ".yaml") {
-			tell(entry.Name(), "no kind makes it")
+			tell(entry.Name(), "no kind makes it: remove it")
 		}
 	}
 	if differ > 0 {
-		return fmt.Errorf("crd: %d of the files are not up to date", differ)
+		return findings("%d of the files are not up to date: run it without -check", differ)
 	}
 	return nil
 }

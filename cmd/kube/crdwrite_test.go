@@ -104,7 +104,7 @@ func TestCRDFiles(t *testing.T) {
 	out, err := check()
 	want := "example.com_brushes.yaml: line 4 differs from what would be written\n" +
 		"example.com_colors.yaml: line 31 differs from what would be written\n" +
-		"example.com_x.yaml: no kind makes it\n"
+		"example.com_x.yaml: no kind makes it: remove it\n"
 	if diff := cmp.Diff(want, out); diff != "" || err == nil || !strings.Contains(err.Error(), "3 of the files are not up to date") {
 		t.Errorf("-want +got:\n%s\n%v", diff, err)
 	}
@@ -124,6 +124,19 @@ func TestCRDErrors(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) || out != "" {
 			t.Errorf("got %v and %s, want %s", err, out, want)
 		}
+	}
+}
+
+// TestCRDOfFunction has a function answer for a descriptor that cannot be derived as it is.
+func TestCRDOfFunction(t *testing.T) {
+	goCommand(t)
+	out, _, err := runCRD(t, "-C", "testdata/kinds", "./given")
+	if err != nil || !strings.Contains(out, "name: trees.example.com\n") || strings.Count(out, "kind: CustomResourceDefinition") != 1 {
+		t.Errorf("printed %s, %v", out, err)
+	}
+	_, _, err = runCRD(t, "-C", "testdata/kinds", "./told")
+	if err == nil || !strings.Contains(err.Error(), "told.InkCRD: crd: inks.v1.example.com:") || strings.Count(err.Error(), "Spec.Text") != 1 {
+		t.Errorf("the error is told more than once, or not: %v", err)
 	}
 }
 

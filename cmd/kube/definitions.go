@@ -13,16 +13,24 @@ import (
 	"strings"
 
 	"github.com/go-kube/kube"
+	"github.com/go-kube/kube/internal/suggest"
 	"github.com/go-kube/kube/k8s/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 )
 
 type definition = apiextensionsv1.CustomResourceDefinition
 
+// loaded is a definition and where it was read.
+type loaded struct {
+	*definition
+	file string
+}
+
 // loadDefinitions reads the definitions in a file, in the files of a folder and those below it, at an
 // address, or in standard input (-). Other objects are passed over.
-func loadDefinitions(ctx context.Context, source string) ([]*definition, error) {
+func loadDefinitions(ctx context.Context, source string) ([]loaded, error) {
 	switch {
 	case source == "-":
 		text, err := io.ReadAll(os.Stdin)
@@ -51,10 +59,10 @@ func loadDefinitions(ctx context.Context, source string) ([]*definition, error) 
 	return oneAtLeast(source, text)
 }
 
-func oneAtLeast(source string, text []byte) ([]*definition, error) {
-	defs, err := parseDefinitions(text)
+func oneAtLeast(source string, text []byte) ([]loaded, error) {
+	defs, err := parseDefinitions(source, text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", source, err)
+		return nil, err
 	}
 	if len(defs) == 0 {
 		return nil, fmt.Errorf("%s: there is no CustomResourceDefinition in it", source)
@@ -62,7 +70,7 @@ func oneAtLeast(source string, text []byte) ([]*definition, error) {
 	return defs, nil
 }
 
-func loadDefinitionFolder(folder string) (defs []*definition, err error) {
+func loadDefinitionFolder(folder string) (defs []loaded, err error) {
 	err = filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)) {
 			return err
@@ -74,12 +82,9 @@ func loadDefinitionFolder(folder string) (defs []*definition, err error) {
 		if !bytes.Contains(text, []byte("CustomResourceDefinition")) {
 			return nil // other YAML, such as templates, need not even be well-formed
 		}
-		found, err := parseDefinitions(text)
-		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
+		found, err := parseDefinitions(path, text)
 		defs = append(defs, found...)
-		return nil
+		return err
 	})
 	if err == nil && len(defs) == 0 {
 		err = fmt.Errorf("%s: there is no CustomResourceDefinition in its .yaml, .yml and .json files", folder)
@@ -113,30 +118,35 @@ func download(ctx context.Context, address string) ([]byte, error) {
 	return text, nil
 }
 
-// parseDefinitions reads the definitions among YAML or JSON documents.
-func parseDefinitions(text []byte) (defs []*definition, err error) {
+// parseDefinitions reads the definitions among the YAML or JSON documents of a file.
+func parseDefinitions(file string, text []byte) (defs []loaded, err error) {
 	objects, err := parseObjects(text)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	for _, obj := range objects {
 		if obj.GetKind() != "CustomResourceDefinition" {
 			continue
 		}
-		if version := obj.GetAPIVersion(); version != "apiextensions.k8s.io/v1" {
-			return nil, fmt.Errorf("%s is a CustomResourceDefinition of version %q: only apiextensions.k8s.io/v1 is read, which replaced v1beta1 in Kubernetes 1.16", obj.GetName(), version)
-		}
-		raw, err := obj.MarshalJSON()
+		def, err := asDefinition(obj)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: the definition %q: %w", file, obj.GetName(), err)
 		}
-		def := &definition{}
-		if err := yaml.UnmarshalStrict(raw, def); err != nil {
-			return nil, fmt.Errorf("the definition %s: %w", obj.GetName(), err)
-		}
-		defs = append(defs, def)
+		defs = append(defs, loaded{def, file})
 	}
 	return defs, nil
+}
+
+func asDefinition(obj *unstructured.Unstructured) (*definition, error) {
+	if version := obj.GetAPIVersion(); version != "apiextensions.k8s.io/v1" {
+		return nil, fmt.Errorf("its version is %q: only apiextensions.k8s.io/v1 is read, which replaced v1beta1 in Kubernetes 1.16", version)
+	}
+	raw, err := obj.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	def := &definition{}
+	return def, yaml.UnmarshalStrict(raw, def)
 }
 
 // readCluster reads all definitions of a cluster.
@@ -156,8 +166,8 @@ func readCluster(ctx context.Context, kubeconfig, contextName string) ([]*defini
 	return list.Items, nil
 }
 
-// selectDefinitions returns the definitions that names stand for: by their own name, the plural, or the
-// kind. No names stand for all.
+// selectDefinitions returns the definitions that names stand for: by their own name, the plural, the
+// singular, the kind or a short name. No names stand for all.
 func selectDefinitions(defs []*definition, names []string) (list []*definition, err error) {
 	if len(names) == 0 {
 		return defs, nil
@@ -165,13 +175,13 @@ func selectDefinitions(defs []*definition, names []string) (list []*definition, 
 	for _, name := range names {
 		var found []*definition
 		for _, def := range defs {
-			if slices.Contains([]string{def.Name, def.Spec.Names.Plural, def.Spec.Names.Singular, def.Spec.Names.Kind}, name) {
+			if slices.Contains(namesOf(def), name) {
 				found = append(found, def)
 			}
 		}
 		switch {
 		case len(found) == 0:
-			return nil, fmt.Errorf("there is no definition %q among %s", name, someNames(defs))
+			return nil, fmt.Errorf("there is no definition %q among %s%s", name, someNames(defs), suggest.DidYouMean(name, allNames(defs)))
 		case len(found) > 1:
 			return nil, fmt.Errorf("%q may be any of %s", name, someNames(found))
 		case !slices.Contains(list, found[0]):
@@ -179,6 +189,19 @@ func selectDefinitions(defs []*definition, names []string) (list []*definition, 
 		}
 	}
 	return list, nil
+}
+
+// namesOf returns what a definition may be called, as kubectl has it.
+func namesOf(def *definition) []string {
+	n := def.Spec.Names
+	return append([]string{def.Name, n.Plural, n.Singular, n.Kind}, n.ShortNames...)
+}
+
+func allNames(defs []*definition) (names []string) {
+	for _, def := range defs {
+		names = append(names, namesOf(def)...)
+	}
+	return names
 }
 
 // someNames lists names for an error.

@@ -109,15 +109,14 @@ func parseObjects(data []byte) ([]*unstructured.Unstructured, error) {
 }
 
 func parseDocument(document []byte) ([]*unstructured.Unstructured, error) {
-	content := map[string]any{}
-	data, err := yaml.YAMLToJSON(document)
+	data, err := yaml.YAMLToJSONStrict(document) // of a key that is there twice, one would be lost
 	if err != nil {
 		return nil, err
 	}
 	if string(bytes.TrimSpace(data)) == "null" {
 		return nil, nil
 	}
-	obj := &unstructured.Unstructured{Object: content}
+	obj := &unstructured.Unstructured{}
 	if err := obj.UnmarshalJSON(data); err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ const typesUsage = `Usage: kube types -f SOURCE [flags] [NAME...]
 
 Writes Go types for custom resource definitions, with descriptors of the kinds and functions that derive
 the definitions from the types again. Without -f the definitions are read from a cluster. NAMEs choose
-some of them, by name (gateways.gateway.networking.k8s.io), plural or kind.
+some of them, by name (gateways.gateway.networking.k8s.io), plural, kind or short name.
 
   -f SOURCE          a YAML or JSON file, a folder with such files, an address (https://…), or - for
                      standard input; may be given more than once
@@ -30,9 +30,10 @@ some of them, by name (gateways.gateway.networking.k8s.io), plural or kind.
   -all               all definitions of the cluster
   -version NAME      this version only; there is a package for each otherwise
   -package NAME      the name of the package, if not that of the version
-  -out FOLDER        where the files go; without it they are printed, as a txtar archive where there
+  -o FOLDER          where the files go; without it they are printed, as a txtar archive where there
                      are several
-  -check             write nothing, and end with status 1 where FOLDER is not what would be written
+  -check             write nothing, and end with status 1 where FOLDER is not what would be written, and
+                     with 2 where that cannot be told
 
 What types and tags cannot say is written to a patch beside the types, so that deriving gives the
 definition back; which parts those are is reported.
@@ -55,18 +56,18 @@ func parseTypesFlags(args []string, log io.Writer) (*typesFlags, error) {
 	flags.Func("f", "", func(source string) error { f.sources = append(f.sources, source); return nil })
 	flags.StringVar(&f.context, "context", "", "")
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "")
-	flags.StringVar(&f.out, "out", "", "")
+	flags.StringVar(&f.out, "o", "", "")
 	flags.BoolVar(&f.all, "all", false, "")
 	flags.BoolVar(&f.check, "check", false, "")
 	flags.StringVar(&f.options.Package, "package", "", "")
 	flags.StringVar(&f.options.Version, "version", "", "")
-	switch err := flags.Parse(args); {
+	var err error
+	switch f.names, err = parseAnywhere(flags, args); {
 	case errors.Is(err, flag.ErrHelp):
 		return nil, err
 	case err != nil:
 		return nil, errUsage
 	}
-	f.names = flags.Args()
 	fault := ""
 	switch {
 	case len(f.sources) == 0 && len(f.names) == 0 && !f.all:
@@ -76,7 +77,7 @@ func parseTypesFlags(args []string, log io.Writer) (*typesFlags, error) {
 	case f.all && (len(f.sources) > 0 || len(f.names) > 0):
 		fault = "-all is for a cluster, without names"
 	case f.check && f.out == "":
-		fault = "-check needs the folder to check: -out FOLDER"
+		fault = "-check needs the folder to check: -o FOLDER"
 	}
 	if fault != "" {
 		fmt.Fprintf(log, "kube types: %s\n\n%s", fault, typesUsage)
@@ -91,6 +92,13 @@ func typesCommand(ctx context.Context, args []string, out, log io.Writer) error 
 	if err != nil {
 		return err
 	}
+	if f.check {
+		return judged(f.run(ctx, out, log))
+	}
+	return f.run(ctx, out, log)
+}
+
+func (f *typesFlags) run(ctx context.Context, out, log io.Writer) error {
 	defs, err := f.definitions(ctx)
 	if err != nil {
 		return err
@@ -122,7 +130,9 @@ func (f *typesFlags) definitions(ctx context.Context) (defs []*definition, err e
 		if sourceErr != nil {
 			return nil, sourceErr
 		}
-		defs = append(defs, found...)
+		for _, def := range found {
+			defs = append(defs, def.definition)
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -213,10 +223,10 @@ func checkGenerated(result *gotypes.Result, folder string, out io.Writer) error 
 		return err
 	}
 	for _, name := range left {
-		tell("%s is of a definition that is not there any more", name)
+		tell("%s is of a definition that is not there any more: remove it", name)
 	}
 	if faults > 0 {
-		return fmt.Errorf("%d files in %s are not what kube types would write; run it without -check", faults, folder)
+		return findings("%d of the files in %s are not what kube types would write: run it without -check", faults, folder)
 	}
 	return nil
 }

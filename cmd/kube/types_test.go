@@ -36,7 +36,8 @@ func TestTypesSources(t *testing.T) {
 		"list":    {"-f", list},
 		"folder":  {"-f", filepath.Dir(file)},
 		"address": {"-f", server.URL + "/colors.yaml"},
-		"chosen":  {"-f", file, "Color"},
+		"chosen":  {"Color", "-f", file},
+		"short":   {"-f", file, "co"},
 		"version": {"-f", file, "-version", "v1", "-package", "v1"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -74,7 +75,7 @@ func TestTypesOfCluster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := client.All(apiextensions.CustomResourceDefinitions).Create(t.Context(), defs[0], nil); err != nil {
+	if _, err := client.All(apiextensions.CustomResourceDefinitions).Create(t.Context(), defs[0].definition, nil); err != nil {
 		t.Fatal(err)
 	}
 	want, _, err := kubeTypes(t, "-f", crdFile(t))
@@ -95,12 +96,12 @@ func TestTypesOfCluster(t *testing.T) {
 
 func TestTypesCheck(t *testing.T) {
 	folder, file := filepath.Join(t.TempDir(), "api"), crdFile(t)
-	if _, _, err := kubeTypes(t, "-f", file, "-out", folder); err != nil {
+	if _, _, err := kubeTypes(t, "-f", file, "-o", folder); err != nil {
 		t.Fatal(err)
 	}
 	check := func(want string) {
 		t.Helper()
-		out, _, err := kubeTypes(t, "-f", file, "-out", folder, "-check")
+		out, _, err := kubeTypes(t, "-f", file, "-o", folder, "-check")
 		if want == "" && (err != nil || out != "") || want != "" && (err == nil || !strings.Contains(out, want)) {
 			t.Errorf("the check says %q (%v), and should say %q", out, err, want)
 		}
@@ -114,14 +115,14 @@ func TestTypesCheck(t *testing.T) {
 	writeText(t, name, strings.Replace(string(text), "type Color ", "type Colour ", 1))
 	check("color.go: line ")
 	writeText(t, filepath.Join(folder, "shade.go"), string(text))
-	check("shade.go is of a definition that is not there any more")
+	check("shade.go is of a definition that is not there any more: remove it")
 	if err := os.Remove(name); err != nil {
 		t.Fatal(err)
 	}
 	check("color.go is missing")
 	patch := filepath.Join(folder, "doc.patch.json")
 	writeText(t, patch, "{}") // of what needs none now
-	if _, _, err := kubeTypes(t, "-f", file, "-out", folder); err != nil {
+	if _, _, err := kubeTypes(t, "-f", file, "-o", folder); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(patch); err == nil {
@@ -133,7 +134,7 @@ func TestTypesKeepsOtherFiles(t *testing.T) {
 	folder := t.TempDir()
 	mine := filepath.Join(folder, "color.go")
 	writeText(t, mine, "package v1\n")
-	_, _, err := kubeTypes(t, "-f", crdFile(t), "-out", folder)
+	_, _, err := kubeTypes(t, "-f", crdFile(t), "-o", folder)
 	if err == nil || !strings.Contains(err.Error(), "was not written by kube types, and is not replaced") {
 		t.Errorf("the error is %v", err)
 	}
@@ -150,16 +151,17 @@ func TestTypesFails(t *testing.T) {
 	}{
 		"nothing to read":    {nil, "say what to read"},
 		"file and cluster":   {[]string{"-f", file, "-context", "a"}, "-f is read in its place"},
-		"check without out":  {[]string{"-f", file, "-check"}, "-check needs the folder to check"},
+		"check without -o":   {[]string{"-f", file, "-check"}, "-check needs the folder to check"},
 		"all of a file":      {[]string{"-f", file, "-all"}, "-all is for a cluster"},
 		"no such flag":       {[]string{"-g"}, "flag provided but not defined: -g"},
 		"no such file":       {[]string{"-f", "absent.yaml"}, "absent.yaml"},
 		"no definition":      {[]string{"-f", crdFile(t, "CustomResourceDefinition", "Else")}, "there is no CustomResourceDefinition in it"},
 		"not YAML":           {[]string{"-f", crdFile(t, "scope:", "{scope")}, "document 2: "},
-		"old version":        {[]string{"-f", crdFile(t, "apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1")}, "only apiextensions.k8s.io/v1 is read"},
+		"old version":        {[]string{"-f", crdFile(t, "apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1")}, `the definition "colors.example.com": its version is "apiextensions.k8s.io/v1beta1": only apiextensions.k8s.io/v1 is read`},
 		"unknown field":      {[]string{"-f", crdFile(t, "scope:", "scopes:")}, `unknown field "scopes"`},
 		"empty folder":       {[]string{"-f", t.TempDir()}, "there is no CustomResourceDefinition in its .yaml, .yml and .json files"},
 		"no such name":       {[]string{"-f", file, "shades"}, `there is no definition "shades" among colors.example.com`},
+		"name misspelt":      {[]string{"-f", file, "colours"}, `did you mean "colors"?`},
 		"twice":              {[]string{"-f", file, "-f", file}, "colors.example.com is there twice"},
 		"no such version":    {[]string{"-f", file, "-version", "v2"}, `colors.example.com has no version "v2", but v1`},
 		"package name":       {[]string{"-f", file, "-package", "my-api"}, `"my-api" cannot be the name of a package`},

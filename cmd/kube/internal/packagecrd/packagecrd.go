@@ -62,6 +62,9 @@ func Of(ctx context.Context, o Options, patterns ...string) ([]*apiextensionsv1.
 type answer struct {
 	Definitions []*apiextensionsv1.CustomResourceDefinition
 	Error       string
+	// Kind and Descriptor name what the error is about, where that is a descriptor: plural.group and
+	// plural.version.group.
+	Kind, Descriptor string
 }
 
 // part is a definition and what declares it.
@@ -76,7 +79,7 @@ func merge(origins []origin, answers []answer) ([]*apiextensionsv1.CustomResourc
 	byName := map[string][]part{}
 	var names []string
 	for i, a := range answers {
-		if a.Error != "" {
+		if a.Error != "" && !isTold(a, origins, answers) {
 			errs = append(errs, fmt.Errorf("%s: %s", origins[i], a.Error))
 		}
 		for _, def := range a.Definitions {
@@ -104,6 +107,21 @@ func merge(origins []origin, answers []answer) ([]*apiextensionsv1.CustomResourc
 		return nil, err
 	}
 	return defs, nil
+}
+
+// isTold reports whether a function answers for the kind of a descriptor that cannot be derived as
+// it is: it returns the definition, or an error about it.
+func isTold(a answer, origins []origin, answers []answer) bool {
+	if a.Kind == "" {
+		return false
+	}
+	for i, other := range answers {
+		isIt := func(def *apiextensionsv1.CustomResourceDefinition) bool { return def != nil && def.Name == a.Kind }
+		if origins[i].kind == byFunction && (slices.ContainsFunc(other.Definitions, isIt) || strings.Contains(other.Error, a.Descriptor)) {
+			return true
+		}
+	}
+	return false
 }
 
 // mergeKind makes one definition of what there is of a kind. What a function returns is what

@@ -21,6 +21,7 @@ var programText = template.Must(template.New("").Parse(`package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -36,8 +37,15 @@ import (
 type definition = apiextensionsv1.CustomResourceDefinition
 
 type answer struct {
-	Definitions []*definition
-	Error       string
+	Definitions      []*definition
+	Error            string
+	Kind, Descriptor string
+}
+
+// kindError is an error about a descriptor.
+type kindError struct {
+	error
+	kind, descriptor string
 }
 
 var (
@@ -79,6 +87,10 @@ func ask(of func() ([]*definition, error)) {
 	a.Definitions = defs
 	if err != nil {
 		a.Definitions, a.Error = nil, err.Error()
+		var k *kindError
+		if errors.As(err, &k) {
+			a.Kind, a.Descriptor = k.kind, k.descriptor
+		}
 	}
 }
 
@@ -89,7 +101,12 @@ func derive[K any](kind resource.Kind[K], dir string) ([]*definition, error) {
 	if dir != "" {
 		opts.Markers, opts.Source = nil, os.DirFS(dir)
 	}
-	return one(crd.For(kind, opts))
+	def, err := crd.For(kind, opts)
+	if err != nil {
+		d := kind.Descriptor()
+		return nil, &kindError{err, d.Plural + "." + d.Group, d.String()}
+	}
+	return one(def, nil)
 }
 
 var _ = derive[struct{}]
