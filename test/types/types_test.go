@@ -293,7 +293,7 @@ func (w *workspace) generate(t *testing.T, p *project) {
 		}
 		files[i] = abs
 	}
-	args := []string{"types", "-out", folder}
+	args := []string{"types", "-o", folder}
 	for _, f := range files {
 		args = append(args, "-f", f)
 	}
