@@ -44,7 +44,7 @@ func Parse(text []byte) (*Config, error) {
 func parseDocument(document []byte) (*Config, error) {
 	text, err := yaml.YAMLToJSON(document)
 	if err != nil {
-		return nil, err
+		return nil, withoutText(err)
 	}
 	c := &Config{}
 	if jsontext.Value(text).Kind() == 'n' {
@@ -54,6 +54,22 @@ func parseDocument(document []byte) (*Config, error) {
 		return nil, readable(err, text)
 	}
 	return c, c.check()
+}
+
+// withoutText replaces the errors of the YAML library that repeat a part of the file.
+func withoutText(err error) error {
+	for _, e := range []struct{ prefix, instead string }{
+		{"yaml: unknown anchor ", "yaml: an alias, which is text that begins with *, has no anchor; put it in quotes if it is a value"},
+		{"yaml: anchor ", "yaml: the value of an anchor contains itself"},
+		{"yaml: cannot decode ", "yaml: a value does not fit the tag before it, such as !!int"},
+		{"yaml: invalid map key", "yaml: a key is a list or a mapping where text is expected"},
+		{"unsupported map key", "yaml: a key is null where text is expected; put it in quotes"},
+	} {
+		if strings.HasPrefix(err.Error(), e.prefix) {
+			return errors.New(e.instead)
+		}
+	}
+	return err
 }
 
 // check refuses what is not a kubeconfig, and names that stand for two things.

@@ -171,6 +171,9 @@ func TestErrorsHideSecrets(t *testing.T) {
 	for _, user := range []string{
 		"{token: [hunter2]}", "{token: {hunter2: a}}", "{password: [hunter2]}", "{client-key-data: hunter2!}",
 		"{exec: {args: hunter2}}", "{exec: {env: hunter2}}", "{auth-provider: {config: hunter2}}", "{as-groups: hunter2}",
+		"{token: *hunter2}", "{token: &hunter2 [*hunter2]}", "{token: !!float hunter2}", "{token: !!int hunter2}", "{[hunter2]: a}", "{{hunter2: a}: b}",
+		"{~: hunter2}", "{token: !!binary hunter2!}", "{token: %hunter2}", "{token: @hunter2}", "{token: `hunter2}", "{token: !hunter2! a}",
+		"{token: !<hunter2}", "{token: hunter2: a}", "{token: 'hunter2}", "{token: \"\\hunter2\"}", "{token: [hunter2}", "{<<: hunter2}", "{token: hunter2\x01}", "{token: |hunter2}",
 	} {
 		_, err := kubeconfig.Parse([]byte("users: [{name: a, user: " + user + "}]"))
 		if err == nil {
@@ -188,23 +191,50 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Add([]byte(small))
 	f.Add([]byte("--- {a: &x [1], b: *x}\n...\n%YAML 1.1\n---\nusers: [null]\n"))
+	f.Add([]byte("a: [-0.0, -0, 1e400, 0x1F]\n" + longKey))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		c, err := kubeconfig.Parse(text)
-		if err != nil {
-			return
-		}
-		c.Resolve(nil)
-		written, err := c.Encode()
-		if err != nil {
-			t.Fatalf("what was read cannot be written: %v", err)
-		}
-		again, err := kubeconfig.Parse(written)
-		if err != nil {
-			t.Fatalf("what was written cannot be read: %v\n%s", err, written)
-		}
-		second, err := again.Encode()
-		if err != nil || !bytes.Equal(written, second) {
-			t.Fatalf("written twice, it differs: %v\n%s\n%s", err, written, second)
+		if c, err := kubeconfig.Parse(text); err == nil {
+			c.Resolve(nil)
+			checkRoundTrip(t, c)
 		}
 	})
+}
+
+// longKey needs more characters when it is written than a key may have that stands on one line.
+var longKey = `"` + strings.Repeat(`\x01`, 250) + `": {b: [1]}`
+
+func checkRoundTrip(t *testing.T, c *kubeconfig.Config) {
+	t.Helper()
+	written, err := c.Encode()
+	if err != nil {
+		t.Fatalf("what was read cannot be written: %v", err)
+	}
+	again, err := kubeconfig.Parse(written)
+	if err != nil {
+		t.Fatalf("what was written cannot be read: %v\n%s", err, written)
+	}
+	second, err := again.Encode()
+	if err != nil || !bytes.Equal(written, second) {
+		t.Fatalf("written twice, it differs: %v\n%s\n%s", err, written, second)
+	}
+}
+
+// Whatever YAML can say in a field that nobody knows stays what it is.
+func TestUnknownFieldsOfAnyForm(t *testing.T) {
+	deep := strings.Repeat("{a: [", 300) + strings.Repeat("]}", 300)
+	for _, value := range []string{
+		"-0.0", "-0", "1e20", "1e21", "1e-7", "0x1F", "017", "1_000", "190:20:30", "+.5", "5.", "123456789012345678901234567890", "18446744073709551615",
+		"2001-12-14", "!!binary aGVsbG8=", "!!set {a, b}", "!!float 1", "!!str 1", "{<<: {a: 1}, b: 2}", "{1: 2, 1.5: 2, true: 1}", "{'<<': 1, '=': '='}",
+		"{y: n, Y: N, YES: NO}", `"\0\e\a\L\P\N\_\U0001F600\uFFFE\uFFFF"`, "|\n      a\n\n      b\n", "[&a [1], *a, *a]", "{'- a': '# x', \"a\\n\\nb\": 'c '}", "[[], {}, [{}], [[[1]], [{b: [[]]}]]]",
+		"{" + longKey + "}", "[[{" + longKey + ", c: 1}]]", "{? " + strings.Repeat("a", 1200) + " : {b: [1]}, c: 1}", "{? " + strings.Repeat("é", 1000) + " : x}", deep,
+	} {
+		for _, where := range []string{"x: ", "extensions:\n- name: a\n  extension: ", "users:\n- name: a\n  user:\n    x: "} {
+			c, err := kubeconfig.Parse([]byte(where + value))
+			if err != nil {
+				t.Errorf("%s%s: %v", where, value, err)
+				continue
+			}
+			checkRoundTrip(t, c)
+		}
+	}
 }

@@ -26,7 +26,7 @@ func appendNode(b []byte, dec *jsontext.Decoder, indent int, inline bool) ([]byt
 			if err != nil {
 				return b, err
 			}
-			b = append(appendText(b, key.String()), ':')
+			b = appendKey(b, key.String(), indent)
 			switch dec.PeekKind() {
 			case '{':
 				return appendNode(b, dec, indent+2, false)
@@ -45,12 +45,31 @@ func appendNode(b []byte, dec *jsontext.Decoder, indent int, inline bool) ([]byt
 		return b, err
 	}
 	b = append(b, ' ')
-	if token.Kind() == '"' {
-		b = appendText(b, token.String())
-	} else {
-		b = append(b, token.String()...)
+	switch text := token.String(); {
+	case token.Kind() == '"':
+		b = appendText(b, text)
+	case text == "-0":
+		b = append(b, "-0.0"...) // in YAML, -0 is the integer 0
+	default:
+		b = append(b, text...)
 	}
 	return append(b, '\n'), nil
+}
+
+// longestKey is how many bytes a key has at most that stands on one line with its value: YAML
+// allows 1024 characters.
+const longestKey = 1000
+
+// appendKey writes a key and the colon behind it.
+func appendKey(b []byte, key string, indent int) []byte {
+	start := len(b)
+	b = appendText(b, key)
+	if len(b)-start > longestKey {
+		b = slices.Insert(b, start, '?', ' ')
+		b = append(b, '\n')
+		b = append(b, strings.Repeat(" ", indent)...)
+	}
+	return append(b, ':')
 }
 
 func appendCollection(b []byte, dec *jsontext.Decoder, indent int, inline bool, empty string, end jsontext.Kind, element func([]byte) ([]byte, error)) ([]byte, error) {

@@ -2,6 +2,7 @@ package kubeconfig
 
 import (
 	"encoding/json/jsontext"
+	"strings"
 	"testing"
 
 	"sigs.k8s.io/yaml"
@@ -13,6 +14,7 @@ func FuzzAppendYAML(f *testing.F) {
 		`{"a":1,"b":[1,[2,[3]],{"c":{"d":[]}},{}],"e":{},"f":null,"g":true,"h":-1.5e3}`,
 		`{"yes":"no","null":"null","1":"1","~":"~","":"","a: b":"c #d","x:":"- y","/p:1":"http://a:1/b?c","2020-01-01":"0x1f","é":"ü\n\t","u":"\u2028\u0085\u007f\ufeff"}`,
 		`[{"name":"a","list":[{"x":1,"y":[{"z":2}]}]},"tail"]`, `{"a":[[[]]],"b":[{"c":[{}]}]}`, `{"=":"=","<<":"<<",".inf":".nan","Off":"ON"}`,
+		`[{"` + strings.Repeat(`\u0001`, 200) + `":[{"` + strings.Repeat("é", 600) + `":{"a":1}}],"b":1}]`,
 	} {
 		f.Add(seed)
 	}
