@@ -114,6 +114,9 @@ func FuzzParseFieldSelector(f *testing.F) {
 		if err != nil || back.String() != got.String() || back.Matches(object) != got.Matches(object) {
 			t.Errorf("%q reads back as %q, %v", got, back, err)
 		}
+		if again := got.And(back); again.String() != got.String() {
+			t.Errorf("%q and itself is %q", got, again)
+		}
 	})
 }
 
@@ -140,6 +143,7 @@ func TestSelectorsHaveOneText(t *testing.T) {
 	for _, same := range [][]string{
 		{"a=1,a!=2,b", "b,a!=2,a=1", "a!=2,b,a=1"},
 		{"a in (x,y),a notin (z)", "a notin (z),a in (y,x)"},
+		{"a=1,b", "b,a==1", "a==1,a=1,b,b,a=1"},
 	} {
 		want, _ := resource.ParseSelector(same[0])
 		for _, text := range same {

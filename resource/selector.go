@@ -47,16 +47,20 @@ func ParseSelector(text string) (Selector, error) {
 	return newSelector(requirements), nil
 }
 
-// newSelector returns a Selector of requirements, which it takes, in an order of its own. Two of the same
-// requirements then have one text, in whatever order they were written: caches are shared by it.
+// newSelector returns a Selector of requirements, which it takes, in an order of its own, each once and in
+// one spelling. What was written in another way then has the same text: caches are shared by it.
 func newSelector(requirements labels.Requirements) Selector {
-	slices.SortStableFunc(requirements, func(a, b labels.Requirement) int {
-		if c := cmp.Compare(a.Key(), b.Key()); c != 0 {
-			return c
+	for i := range requirements {
+		if r := &requirements[i]; r.Operator() == selection.DoubleEquals {
+			if single, err := labels.NewRequirement(r.Key(), selection.Equals, r.ValuesUnsorted()); err == nil {
+				*r = *single
+			}
 		}
-		return cmp.Compare(a.String(), b.String())
+	}
+	slices.SortFunc(requirements, func(a, b labels.Requirement) int {
+		return cmp.Or(cmp.Compare(a.Key(), b.Key()), cmp.Compare(a.String(), b.String()))
 	})
-	return Selector{requirements}
+	return Selector{slices.CompactFunc(requirements, func(a, b labels.Requirement) bool { return a.String() == b.String() })}
 }
 
 // SelectorOf returns the selector that s says: what Deployments, NetworkPolicies and many

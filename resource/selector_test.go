@@ -18,7 +18,8 @@ func TestParseSelector(t *testing.T) {
 		{"", ""},
 		{" \t\n", ""},
 		{"a=b", "a=b"},
-		{"a==b", "a==b"},
+		{"a==b", "a=b"},
+		{"a=b,c,a==b,c", "a=b,c"},
 		{"a!=b", "a!=b"},
 		{" a = b , c ", "a=b,c"},
 		{"a in (c,b,b)", "a in (b,c)"},
@@ -285,7 +286,7 @@ var column = regexp.MustCompile(`: column (\d+): `)
 func FuzzParseSelector(f *testing.F) {
 	for _, seed := range []string{
 		"", "a", "!a", "a=b", "a==b", "a!=b", "a in (b,c)", "a notin ()", "a>1,b<2", "a in (,,b)", "in notin (in)",
-		"a=b c", "a,", "a in (b", "x/y=z", "a===b", "a!b", "\x00", "a\xff=b", "a=c,a=b", "a==b,a=b,a=b",
+		"a=b c", "a,", "a in (b", "x/y=z", "a===b", "a!b", "\x00", "a\xff=b", "a=c,a=b", "a==b,a=b,a=b", "a in (b),a=b", "a>1,a>01,a<-1", "a in (,),a notin (,b)", "!a,a,!a", "a>9223372036854775808",
 	} {
 		f.Add(seed, "a", "b")
 	}
@@ -330,6 +331,9 @@ func checkRoundTrips(t *testing.T, s resource.Selector, object map[string]string
 	back, err := resource.ParseSelector(s.String())
 	if err != nil || back.String() != s.String() || back.Matches(object) != s.Matches(object) {
 		t.Errorf("%q reads back as %q, %v", s, back, err)
+	}
+	if again := s.And(back); again.String() != s.String() {
+		t.Errorf("%q and itself is %q", s, again)
 	}
 	asObject, err := s.LabelSelector()
 	if err != nil {
