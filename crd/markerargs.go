@@ -271,6 +271,27 @@ func splitMarker(text string) (name, rest string, hasValue bool) {
 	return strings.Cut(strings.TrimPrefix(text, "+"), "=")
 }
 
+// deepestMarker is how far lists and maps in a marker may be nested. What stands in braces is guessed
+// by reading ahead, which takes too long where there is no end to them.
+const deepestMarker = 100
+
+func (r *argReader) checkDepth() {
+	ahead := quietReader(r.raw)
+	for depth := 0; ; {
+		switch ahead.Scan() {
+		case scanner.EOF:
+			return
+		case '{':
+			if depth++; depth > deepestMarker {
+				r.fail("lists and maps are nested more than %d deep", deepestMarker)
+				return
+			}
+		case '}':
+			depth--
+		}
+	}
+}
+
 // readArg reads the value of a marker with one value.
 func readArg(rest string, hasValue bool, kind argKind) (any, error) {
 	r := newArgReader(rest)
@@ -279,6 +300,9 @@ func readArg(rest string, hasValue bool, kind argKind) (any, error) {
 			return nil, errNoValue
 		}
 		return nil, nil
+	}
+	if r.checkDepth(); r.err != nil {
+		return nil, r.err
 	}
 	v := r.read(kind, false)
 	r.end()
@@ -300,7 +324,8 @@ func readArgs(first, rest string, specs []argSpec) (map[string]any, error) {
 		text = rest
 	}
 	r := newArgReader(text)
-	for r.peek() != scanner.EOF {
+	r.checkDepth()
+	for r.err == nil && r.peek() != scanner.EOF {
 		if !r.expect(scanner.Ident) {
 			break
 		}

@@ -167,6 +167,9 @@ func TestBadMarkers(t *testing.T) {
 		{`+kubebuilder:externalDocs:url="here"`, `{"type":"object"}`, `invalid URI`, aboutField},
 		{kb + `ExactlyOneOf=a;b`, `{"type":"object","properties":{"a":{"type":"string"},"c":{"type":"string"}}}`, `names the field "b", which is not there`, aboutType},
 		{kb + `ExactlyOneOf=a`, `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`, `a member of a union has to be optional`, aboutType},
+		{kb + `Enum=` + strings.Repeat("{", 30000), `{"type":"object"}`, `lists and maps are nested more than 100 deep`, aboutField},
+		{`+kubebuilder:default=` + strings.Repeat("{a:", 101) + "1" + strings.Repeat("}", 101), `{"type":"object"}`, `lists and maps are nested more than 100 deep`, aboutField},
+		{kb + `XValidation:rule=` + strings.Repeat("{", 30000), `{"type":"object"}`, `lists and maps are nested more than 100 deep`, aboutField},
 		{`+nullable=true`, `{"type":"object"}`, `"true" is too much`, aboutField},
 	} {
 		_, errs := applyMarker(t, test.marker, test.on, test.about)
@@ -181,6 +184,8 @@ func FuzzMarker(f *testing.F) {
 	for _, seed := range []string{
 		`+kubebuilder:validation:Enum=a;b`, `+kubebuilder:default={a: {b, "c"}}`, `+kubebuilder:default={`, `+default=[1]`,
 		`+kubebuilder:validation:XValidation:rule="x",message=y`, `+kubebuilder:validation:Pattern=^[,`, `+kubebuilder:validation:Enum={1,"a"`, `+kubebuilder:example='x`,
+		`+kubebuilder:default=` + strings.Repeat("{", 3000), `+kubebuilder:default=` + strings.Repeat("{a:", 90) + strings.Repeat("}", 90),
+		"+default={\"a\":1,\"a\":2}", "+kubebuilder:default={a: \"\\xff\", a: 1e400}", "+kubebuilder:validation:Enum=-0.0;0x1p-2;017",
 	} {
 		f.Add(seed)
 	}
