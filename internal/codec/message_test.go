@@ -1,8 +1,10 @@
 package codec
 
 import (
+	"bytes"
 	"errors"
 	"io"
+	"math"
 	"math/rand"
 	"reflect"
 	"runtime"
@@ -57,10 +59,32 @@ func likeGenerated(t *testing.T, data []byte, of generated) bool {
 	if (wantErr == nil) != (gotErr == nil) {
 		t.Fatalf("%T from %x: the generated decoder says %v, ours says %v", of, data, wantErr, gotErr)
 	}
-	if wantErr == nil && !reflect.DeepEqual(want, got) {
+	if wantErr == nil && !sameMessage(t, data, want, got) {
 		t.Fatalf("%T from %x (-generated +ours):\n%s", of, data, cmp.Diff(want, got))
 	}
 	return wantErr == nil
+}
+
+// sameMessage compares want, which was decoded from data, with got. One that holds a NaN equals nothing,
+// not even what is decoded from the same data: then it is told by what it is written as.
+func sameMessage(t *testing.T, data []byte, want, got generated) bool {
+	t.Helper()
+	if reflect.DeepEqual(want, got) {
+		return true
+	}
+	again := newGenerated(want)
+	if err := again.Unmarshal(data); err != nil {
+		t.Fatal(err)
+	}
+	if reflect.DeepEqual(want, again) {
+		return false
+	}
+	wantData, err := want.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	gotData, err := got.Marshal()
+	return err == nil && bytes.Equal(wantData, gotData)
 }
 
 // TestBrokenMessagesAreReadAsGenerated changes messages at random. Whatever the generated decoder
@@ -115,12 +139,52 @@ func FuzzDecodeProtobuf(f *testing.F) {
 		}
 		f.Add(data, i)
 	}
+	f.Add([]byte(notANumber), 3)
+	for _, extra := range extrasForTests {
+		f.Add([]byte(extra), 2)
+	}
 	f.Fuzz(func(t *testing.T, data []byte, i int) {
 		all := messagesForTests()
 		if i >= 0 && i < len(all) {
 			likeGenerated(t, data, all[i])
 		}
 	})
+}
+
+// notANumber is a schema whose minimum is not a number.
+const notANumber = "\x59\x0a\x00\x12\x00\x22\x00\xf8\xff"
+
+func TestNotANumberIsRead(t *testing.T) {
+	if !likeGenerated(t, []byte(notANumber), &apiextensionsv1.JSONSchemaProps{}) {
+		t.Error("it is refused")
+	}
+	if sameMessage(t, []byte(notANumber), &apiextensionsv1.JSONSchemaProps{Minimum: new(math.NaN())}, &apiextensionsv1.JSONSchemaProps{Minimum: new(1.0)}) {
+		t.Error("NaN is 1")
+	}
+}
+
+// extrasForTests are requests with an entry of extra, whose value is a list in a message: one of two values
+// the first of which is broken, one the other way round, and lists with fields that are not known.
+var extrasForTests = map[string]string{
+	"the first value is broken": "\x12\x0d\x32\x0b\x0a\x01k\x12\x02\x0a\x02\x12\x02\x0a\x00",
+	"the last value is broken":  "\x12\x0d\x32\x0b\x0a\x01k\x12\x02\x0a\x00\x12\x02\x0a\x02",
+	"a number as field 2":       "\x12\x09\x32\x07\x0a\x01k\x12\x02\x10\x01",
+	"a number as field 1":       "\x12\x09\x32\x07\x0a\x01k\x12\x02\x08\x01",
+	"bytes as field 2":          "\x12\x09\x32\x07\x0a\x01k\x12\x02\x12\x00",
+	"a group":                   "\x12\x0a\x32\x08\x0a\x01k\x12\x03\x13\x14\x0a",
+	"two values":                "\x12\x0d\x32\x0b\x0a\x01k\x12\x02\x0a\x00\x12\x02\x0a\x00",
+}
+
+func TestExtrasAreReadAsGenerated(t *testing.T) {
+	read := 0
+	for _, data := range extrasForTests {
+		if likeGenerated(t, []byte(data), &certificatesv1.CertificateSigningRequest{}) {
+			read++
+		}
+	}
+	if read != 3 {
+		t.Errorf("%d are valid, want 3: two values and those with a field 2", read)
+	}
 }
 
 // TestOddMessages are valid, and not as servers write them.

@@ -302,18 +302,19 @@ func (r *messageReader) strings(list *[]string, body []byte) error {
 	if *list == nil {
 		*list = []string{}
 	}
-	return pieces(body, func(number int, b []byte) {
-		if number == 1 {
-			*list = append(*list, r.text(b))
-		}
-	})
+	return pieces(body, 1, func(_ int, b []byte) { *list = append(*list, r.text(b)) })
 }
 
 // entry reads an entry of the map at p, which is a field of v.
 func (r *messageReader) entry(f *messageField, v reflect.Value, p unsafe.Pointer, body []byte) error {
-	key, body, ok, err := keyAndValue(body)
+	key, body, before, ok, err := keyAndValue(body)
 	if err != nil {
 		return fmt.Errorf("an entry of the map: %w", err)
+	}
+	for _, value := range before {
+		if err := r.discard(f, value); err != nil {
+			return err
+		}
 	}
 	switch f.form {
 	case fieldStringMap:
@@ -334,6 +335,17 @@ func (r *messageReader) entry(f *messageField, v reflect.Value, p unsafe.Pointer
 	return nil
 }
 
+// discard reads a value of an entry behind which there is another one: it has to be right too.
+func (r *messageReader) discard(f *messageField, body []byte) error {
+	switch f.form {
+	case fieldQuantityMap:
+		return r.quantity(new(apiresource.Quantity), body)
+	case fieldMap:
+		return r.entryValue(f.value, reflect.New(f.value.elem), body, true)
+	}
+	return nil
+}
+
 // makeMap returns the map at p.
 func makeMap[V any](r *messageReader, p unsafe.Pointer) map[string]V {
 	m := (*map[string]V)(p)
@@ -344,22 +356,30 @@ func makeMap[V any](r *messageReader, p unsafe.Pointer) map[string]V {
 }
 
 // anyEntry is an entry of a map whose values can be anything.
-func (r *messageReader) anyEntry(f *messageField, m reflect.Value, key, body []byte, ok bool) (err error) {
+func (r *messageReader) anyEntry(f *messageField, m reflect.Value, key, body []byte, ok bool) error {
 	if m.IsNil() {
 		m.Set(reflect.MakeMapWithSize(f.typ, r.entries))
 	}
 	value := reflect.New(f.value.elem)
-	switch {
-	case f.value.form == fieldMessage:
-		err = r.message(f.value.sub, value.Elem(), value.UnsafePointer(), body)
-	case ok || f.value.form == fieldList:
-		err = r.value(f.value, value, value.UnsafePointer(), body)
-	}
-	if err != nil {
-		return inField(f.value, err)
+	if err := r.entryValue(f.value, value, body, ok); err != nil {
+		return err
 	}
 	k := reflect.New(f.typ.Key()).Elem()
 	k.SetString(r.text(key))
 	m.SetMapIndex(k, value.Elem())
+	return nil
+}
+
+// entryValue reads the value of an entry into the one that value points to.
+func (r *messageReader) entryValue(f *messageField, value reflect.Value, body []byte, ok bool) (err error) {
+	switch {
+	case f.form == fieldMessage:
+		err = r.message(f.sub, value.Elem(), value.UnsafePointer(), body)
+	case ok || f.form == fieldList:
+		err = r.value(f, value, value.UnsafePointer(), body)
+	}
+	if err != nil {
+		return inField(f, err)
+	}
 	return nil
 }

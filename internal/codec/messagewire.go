@@ -44,27 +44,32 @@ func extent(data []byte, at int) (from, end int, err error) {
 	return from, from + int(size), err
 }
 
-// keyAndValue reads an entry of a map; ok says whether it has a value.
-func keyAndValue(body []byte) (key, value []byte, ok bool, err error) {
+// keyAndValue reads an entry of a map; ok says whether it has a value. Where it has several, the last one
+// counts, and before are the others.
+func keyAndValue(body []byte) (key, value []byte, before [][]byte, ok bool, err error) {
 	const keyTag, valueTag = 1<<3 | wireBytes, 2<<3 | wireBytes
 	if len(body) > 1 && body[0] == keyTag && body[1] < 0x80 { // as all are, but for long values
 		if end := 2 + int(body[1]); end+1 < len(body) && body[end] == valueTag && body[end+1] < 0x80 && end+2+int(body[end+1]) == len(body) {
-			return body[2:end], body[end+2:], true, nil
+			return body[2:end], body[end+2:], nil, true, nil
 		}
 	}
-	err = pieces(body, func(number int, b []byte) {
+	err = pieces(body, 2, func(number int, b []byte) {
 		switch number {
 		case 1:
 			key = b
 		case 2:
+			if ok {
+				before = append(before, value)
+			}
 			value, ok = b, true
 		}
 	})
-	return key, value, ok, err
+	return key, value, before, ok, err
 }
 
-// pieces calls f with the fields of a small message whose fields 1 and 2 are pieces of bytes.
-func pieces(body []byte, f func(number int, b []byte)) error {
+// pieces calls f with the fields of a small message whose fields up to known are pieces of bytes, and whose
+// others do not exist.
+func pieces(body []byte, known int, f func(number int, b []byte)) error {
 	for at := 0; at < len(body); {
 		tag, from, err := varint(body, at)
 		if err != nil {
@@ -74,14 +79,14 @@ func pieces(body []byte, f func(number int, b []byte)) error {
 		switch {
 		case number <= 0 || kind == wireEndGroup:
 			return badTag(number)
-		case kind == wireBytes:
+		case number > known:
+			at, err = skip(body, at)
+		case kind != wireBytes:
+			err = wrongKind(kind)
+		default:
 			if from, at, err = extent(body, from); err == nil {
 				f(number, body[from:at])
 			}
-		case number <= 2:
-			err = wrongKind(kind)
-		default:
-			at, err = skip(body, at)
 		}
 		if err != nil {
 			return err
