@@ -7,18 +7,20 @@ import (
 	"crypto/sha1"
 	"encoding/base64"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"strings"
+	"slices"
 	"testing"
 
 	"github.com/go-kube/kube"
 	"github.com/go-kube/kube/k8s/core"
 	"github.com/go-kube/kube/pods"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // frame is a whole message of a server's, as RFC 6455 puts it on the wire.
@@ -69,7 +71,9 @@ func FuzzExec(f *testing.F) {
 	f.Add(true, bytes.Join([][]byte{frame(2, "\x01out"), frame(2, "\x02err"), frame(2, "\x03"+success)}, nil))
 	f.Add(true, frame(2, "\x03"+failure("3")))
 	f.Add(true, append(frame(9, "ping"), frame(8, "\x03\xe8bye")...))
-	f.Add(true, []byte{0x02, 0x02, 1, 'o', 0x80, 0x01, 'k'}) // a message in two frames
+	f.Add(true, []byte{0x02, 0x02, 1, 'o', 0x80, 0x01, 'k'})                                                            // a message in two frames
+	f.Add(true, append(append([]byte{0x02, 14}, "\x03{\"status\":\"Su"...), append([]byte{0x80, 7}, "ccess\"}"...)...)) // and its word too
+	f.Add(true, frame(2, "\x03{\"status\":\"\\u0053uccess\"}"))
 	f.Add(true, []byte{0x82, 127, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff})
 	f.Add(true, []byte{0x82, 0xfe, 0x00})
 	f.Add(true, []byte{0xf2, 0x00})
@@ -93,15 +97,46 @@ func FuzzExec(f *testing.F) {
 				t.Errorf("%d bytes came out of %d", n, len(script))
 			}
 			// Only a Status on its channel says how a command ended.
-			told := bytes.Contains(script, []byte("\x03"))
-			if err == nil && !(told && bytes.Contains(script, []byte("Success"))) {
+			ends := statuses(script)
+			if err == nil && !slices.ContainsFunc(ends, func(s metav1.Status) bool { return s.Status == metav1.StatusSuccess }) {
 				t.Error("success that nobody told")
 			}
-			if exit, ok := errors.AsType[*pods.ExitError](err); ok && (!told || !strings.Contains(string(script), "NonZeroExitCode")) {
+			if exit, ok := errors.AsType[*pods.ExitError](err); ok && !slices.ContainsFunc(ends, func(s metav1.Status) bool { return s.Reason == "NonZeroExitCode" }) {
 				t.Errorf("%v, which nobody told", exit)
 			}
 		}
 	})
+}
+
+// statuses are those in the messages of script, in frames of any form; what is no Status is left out.
+func statuses(script []byte) (found []metav1.Status) {
+	var messages [][]byte
+	for len(script) >= 2 {
+		opcode, n, head := script[0]&15, uint64(script[1]&127), 2
+		switch {
+		case n == 126 && len(script) >= 4:
+			n, head = uint64(binary.BigEndian.Uint16(script[2:])), 4
+		case n == 127 && len(script) >= 10:
+			n, head = binary.BigEndian.Uint64(script[2:]), 10
+		}
+		script = script[head:]
+		n = min(n, uint64(len(script)))
+		switch {
+		case opcode == 0 && len(messages) > 0: // more of a message
+			last := &messages[len(messages)-1]
+			*last = append(*last, script[:n]...)
+		case opcode < 8:
+			messages = append(messages, slices.Clone(script[:n]))
+		}
+		script = script[n:]
+	}
+	for _, m := range messages {
+		var status metav1.Status
+		if len(m) > 0 && m[0] == 3 && json.Unmarshal(m[1:], &status) == nil {
+			found = append(found, status)
+		}
+	}
+	return found
 }
 
 // FuzzDial does the same for a forwarded port, whose content has to come through unchanged.
