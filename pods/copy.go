@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-kube/kube"
 	corev1 "k8s.io/api/core/v1"
@@ -21,13 +22,15 @@ import (
 
 // CopyOptions are for [CopyTo] and [CopyFrom].
 type CopyOptions struct {
-	// Container is whose files are meant. Empty is the pod's default container.
+	// Container is whose files are meant. Empty is the pod's default container, see [ExecOptions].
 	Container string
 }
 
 // CopyTo copies a file or a folder, with all that is in it, to the pod called name. remote is the
-// path that it has there, and its folder has to exist. Permissions, times and symbolic links are
-// kept; owners are those of the container's user. The container needs tar.
+// path that it has there, and its folder has to exist. Permissions and symbolic links are kept;
+// times are those of the copy, owners those of the container's user. Of a file that is written
+// meanwhile, as much is copied as it had at first. Sockets, pipes and devices are left out. The
+// container needs tar, which may be that of BusyBox.
 func CopyTo(ctx context.Context, pods kube.API[corev1.Pod], name, local, remote string, opts *CopyOptions) error {
 	remote = path.Clean(remote)
 	if base := path.Base(remote); base == "." || base == ".." || base == "/" {
@@ -44,14 +47,18 @@ func CopyTo(ctx context.Context, pods kube.API[corev1.Pod], name, local, remote 
 }
 
 // CopyFrom copies a file or a folder, with all that is in it, from the pod called name to the path
-// local, whose folder has to exist. Permissions and times are kept. Nothing is written outside of
-// local, whatever the pod sends: a symbolic link that leads out of it, and a name with .., is an
-// error. Devices and the like are left out. The container needs tar.
+// local, whose folder has to exist. Permissions, times and links are kept. Nothing is written outside
+// of local, whatever the pod sends: a link that leads out of it, and a name with .., is an error.
+// Sockets, pipes and devices are left out. The container needs tar.
 func CopyFrom(ctx context.Context, pods kube.API[corev1.Pod], name, remote, local string, opts *CopyOptions) error {
 	remote = path.Clean(remote)
 	base := path.Base(remote)
 	if base == "." || base == ".." || base == "/" {
 		return fmt.Errorf("pods: the path %q in the pod names no file or folder to be read", remote)
+	}
+	local, err := filepath.Abs(local) // "." has a name, which links are compared with
+	if err != nil {
+		return fmt.Errorf("pods: copying from %s: %w", name, err)
 	}
 	r, w := io.Pipe()
 	done := make(chan error, 1)
@@ -64,10 +71,10 @@ func CopyFrom(ctx context.Context, pods kube.API[corev1.Pod], name, remote, loca
 		done <- err
 	}()
 	command := []string{"tar", "-cf", "-", "-C", path.Dir(remote), "--", base}
-	err := runTar(ctx, pods, name, command, opts, Streams{Stdout: w})
+	err = runTar(ctx, pods, name, command, opts, Streams{Stdout: w})
 	w.CloseWithError(err)
-	if local := <-done; local != nil && (err == nil || errors.Is(err, local)) {
-		return fmt.Errorf("pods: copying from %s: %w", name, local)
+	if unpacking := <-done; unpacking != nil && (err == nil || errors.Is(err, unpacking)) {
+		return fmt.Errorf("pods: copying from %s: %w", name, unpacking)
 	}
 	return err
 }
@@ -122,15 +129,32 @@ func addToTar(t *tar.Writer, file, name string) error {
 		return err
 	}
 	head.Name, head.Uid, head.Gid, head.Uname, head.Gname = name, 0, 0, "", ""
+	forAnyTar(head)
 	if err := t.WriteHeader(head); err != nil || !info.Mode().IsRegular() {
 		return err
 	}
+	return addContent(t, file, head.Size)
+}
+
+// forAnyTar chooses the GNU format, which has times in whole seconds only. In the one that package tar
+// would take (PAX), BusyBox does not read the size of a file of 8 GiB and more, and takes what is in
+// it for the next files.
+func forAnyTar(head *tar.Header) {
+	head.Format = tar.FormatGNU
+	head.ModTime = head.ModTime.Truncate(time.Second)
+	head.AccessTime, head.ChangeTime = time.Time{}, time.Time{}
+}
+
+// addContent adds as much of a file as its header says: a log may grow in the meantime.
+func addContent(t *tar.Writer, file string, size int64) error {
 	f, err := os.Open(file)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	_, err = io.Copy(t, f)
+	if _, err = io.CopyN(t, f, size); errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s became shorter while it was copied", file)
+	}
 	return err
 }
 
@@ -152,12 +176,11 @@ func readTar(r io.Reader, local, base string) error {
 		if err != nil {
 			return err
 		}
-		name := path.Clean(strings.TrimSuffix(head.Name, "/"))
-		below, ok := strings.CutPrefix(name+"/", base+"/")
-		if !ok || !filepath.IsLocal(filepath.FromSlash(name)) {
+		file, ok := u.place(head.Name, base)
+		if !ok {
 			return fmt.Errorf("the pod sent the file %q, which was not asked for", head.Name)
 		}
-		if err := u.add(filepath.Join(u.top, filepath.FromSlash(below)), head, t); err != nil {
+		if err := u.add(file, base, head, t); err != nil {
 			return err
 		}
 	}
@@ -172,7 +195,18 @@ type unpacker struct {
 	found bool
 }
 
-func (u *unpacker) add(file string, head *tar.Header, content io.Reader) error {
+// place returns where in the root what the archive calls name goes; ok is false for what is not at
+// base or below it.
+func (u *unpacker) place(name, base string) (file string, ok bool) {
+	name = path.Clean(strings.TrimSuffix(name, "/"))
+	below, ok := strings.CutPrefix(name+"/", base+"/")
+	if !ok || !filepath.IsLocal(filepath.FromSlash(name)) {
+		return "", false
+	}
+	return filepath.Join(u.top, filepath.FromSlash(below)), true
+}
+
+func (u *unpacker) add(file, base string, head *tar.Header, content io.Reader) error {
 	u.found = true
 	mode := head.FileInfo().Mode().Perm()
 	switch head.Typeflag {
@@ -184,7 +218,9 @@ func (u *unpacker) add(file string, head *tar.Header, content io.Reader) error {
 		return nil
 	case tar.TypeSymlink:
 		return u.link(file, head.Linkname)
-	case tar.TypeReg:
+	case tar.TypeLink:
+		return u.hardLink(file, base, head.Linkname)
+	case tar.TypeReg, tar.TypeCont, tar.TypeGNUSparse:
 		return u.write(file, mode, head, content)
 	}
 	return nil
@@ -201,6 +237,19 @@ func (u *unpacker) link(file, target string) error {
 		return err
 	}
 	return u.root.Symlink(native, file)
+}
+
+// hardLink makes another name of a file that came before: a tar sends what is in a file once, however
+// many names it has.
+func (u *unpacker) hardLink(file, base, target string) error {
+	to, ok := u.place(target, base)
+	if !ok {
+		return fmt.Errorf("the hard link %s is to %s, out of what is copied", file, target)
+	}
+	if err := u.root.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return u.root.Link(to, file)
 }
 
 func (u *unpacker) write(file string, mode fs.FileMode, head *tar.Header, content io.Reader) error {

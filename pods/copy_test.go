@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -76,6 +77,9 @@ func TestCopy(t *testing.T) {
 	must(os.WriteFile(filepath.Join(tree, "sub", "big"), big, 0o640))
 	must(os.WriteFile(filepath.Join(tree, "-f"), []byte("run"), 0o755))
 	must(os.Symlink("sub/big", filepath.Join(tree, "link")))
+	must(os.MkdirAll(filepath.Join(container, "linked", "a"), 0o755))
+	must(os.WriteFile(filepath.Join(container, "linked", "a", "one"), []byte("shared"), 0o644))
+	must(os.Link(filepath.Join(container, "linked", "a", "one"), filepath.Join(container, "linked", "two")))
 	must(os.Chtimes(filepath.Join(tree, "sub", "big"), when, when))
 	must(os.Chmod(filepath.Join(tree, "sub"), 0o555)) // nothing can be written into it once it is so
 	t.Cleanup(func() {
@@ -102,6 +106,22 @@ func TestCopy(t *testing.T) {
 		t.Errorf("%q, %v", text, err)
 	}
 
+	for range 2 { // the second time over what the first one left
+		must(pods.CopyFrom(t.Context(), api, "web", "linked", filepath.Join(back, "linked"), nil))
+		one, err := os.Stat(filepath.Join(back, "linked", "a", "one"))
+		must(err)
+		two, err := os.Stat(filepath.Join(back, "linked", "two"))
+		must(err)
+		if one.Size() != int64(len("shared")) || !os.SameFile(one, two) {
+			t.Errorf("a file with two names has %d bytes; is it one: %t", one.Size(), os.SameFile(one, two))
+		}
+	}
+	t.Chdir(back)
+	must(pods.CopyFrom(t.Context(), api, "web", "there", ".", nil))
+	if read, err := os.ReadFile("link"); err != nil || !bytes.Equal(read, big) {
+		t.Errorf("copied to the working folder: %d bytes through the link, %v", len(read), err)
+	}
+	os.Chmod("sub", 0o755)
 	err = pods.CopyFrom(t.Context(), api, "web", "absent", filepath.Join(back, "x"), nil)
 	if err == nil || !strings.Contains(err.Error(), "code 2") || !strings.Contains(err.Error(), "No such file") {
 		t.Errorf("error = %v", err)
@@ -127,6 +147,8 @@ func TestCopyFromMaliciousPod(t *testing.T) {
 		{"absolute", []tar.Header{{Name: "/evil", Typeflag: tar.TypeReg, Mode: 0o644}}, "was not asked for"},
 		{"other name", []tar.Header{{Name: "ab", Typeflag: tar.TypeReg, Mode: 0o644}}, "was not asked for"},
 		{"link out", []tar.Header{{Name: "a", Typeflag: tar.TypeDir, Mode: 0o755}, {Name: "a/l", Typeflag: tar.TypeSymlink, Linkname: "../.."}}, "out of what is copied"},
+		{"hard link out", []tar.Header{{Name: "a", Typeflag: tar.TypeDir, Mode: 0o755}, {Name: "a/l", Typeflag: tar.TypeLink, Linkname: "a/../../x"}}, "out of what is copied"},
+		{"absolute hard link", []tar.Header{{Name: "a", Typeflag: tar.TypeLink, Linkname: "/etc/passwd"}}, "out of what is copied"},
 		{"absolute link", []tar.Header{{Name: "a", Typeflag: tar.TypeSymlink, Linkname: "/etc"}}, "out of what is copied"},
 		{"nothing", nil, "sent no file"},
 	} {
@@ -160,5 +182,58 @@ func TestCopyFromMaliciousPod(t *testing.T) {
 				t.Errorf("files outside: %v", entries)
 			}
 		})
+	}
+}
+
+// What is sent is in the format that every tar reads: see forAnyTar.
+func TestCopyToArchive(t *testing.T) {
+	dir := t.TempDir()
+	tree := filepath.Join(dir, "tree")
+	if err := os.Mkdir(tree, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"a ä", "b " + strings.Repeat("long ", 40), "c"}
+	for _, name := range names {
+		if err := os.WriteFile(filepath.Join(tree, name), []byte(name), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var archive bytes.Buffer
+	api := serve(t, accept(t, v5, func(ctx context.Context, r *http.Request, ws *websocket.Conn) {
+		for {
+			_, data, err := ws.Read(ctx)
+			if err != nil || data[0] == 255 {
+				break
+			}
+			archive.Write(data[1:])
+		}
+		say(ctx, ws, 3, success)
+		<-ws.CloseRead(ctx).Done()
+	}))
+	if err := pods.CopyTo(t.Context(), api, "web", tree, "/there", nil); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for r := tar.NewReader(&archive); ; {
+		head, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if head.Format&tar.FormatGNU == 0 {
+			t.Errorf("%s is in the format %s", head.Name, head.Format)
+		}
+		text, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[head.Name] = string(text)
+	}
+	for _, name := range names {
+		if got["there/"+name] != name {
+			t.Errorf("%s: %q", name, got["there/"+name])
+		}
 	}
 }

@@ -45,7 +45,8 @@ var ErrStdinEnd = errors.New("the server does not know how to end the standard i
 // ExecOptions are for [Exec].
 type ExecOptions struct {
 	Streams
-	// Container is where the command runs. Empty is the pod's default container.
+	// Container is where the command runs. Empty is the pod's default container: its only one, or the one
+	// that its annotation kubectl.kubernetes.io/default-container names, which takes the right to get pods.
 	Container string
 }
 
@@ -76,7 +77,7 @@ func exec(ctx context.Context, pod target, command []string, opts *ExecOptions) 
 // AttachOptions are for [Attach].
 type AttachOptions struct {
 	Streams
-	// Container is what to attach to. Empty is the pod's default container.
+	// Container is what to attach to. Empty is the pod's default container, see [ExecOptions].
 	Container string
 }
 

@@ -59,6 +59,9 @@ type follower struct {
 	last time.Time
 	// seen are the lines with the time last: the server sends them again.
 	seen map[string]int
+	// half is what stood at the end of a connection without a line break: a line that was cut, and comes
+	// again, or the last one of a container that did not end it. What follows tells.
+	half *LogLine
 }
 
 func (f *follower) run(ctx context.Context, yield func(LogLine, error) bool) {
@@ -74,10 +77,11 @@ func (f *follower) run(ctx context.Context, yield func(LogLine, error) bool) {
 			return
 		}
 		if clean && f.hasEnded(ctx) {
+			f.flush(yield)
 			return
 		}
 		if err != nil && !passes(err) && !f.isAwaited(ctx, err) {
-			if !f.isGone(ctx, err) {
+			if f.flush(yield) && !f.isGone(ctx, err) {
 				yield(LogLine{}, err)
 			}
 			return
@@ -189,10 +193,10 @@ func isOver(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// statusOf returns that of a container, or of the only one where none is named; nil if there is none.
+// statusOf returns that of a container, or of the default one where none is named; nil if there is none.
 func statusOf(pod *corev1.Pod, container string) *corev1.ContainerStatus {
-	if container == "" && len(pod.Spec.Containers) == 1 {
-		container = pod.Spec.Containers[0].Name
+	if container == "" {
+		container = defaultContainer(pod)
 	}
 	for _, list := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses, pod.Status.EphemeralContainerStatuses} {
 		for i := range list {
@@ -223,18 +227,52 @@ func (f *follower) once(ctx context.Context, yield func(LogLine, error) bool) (c
 	r := bufio.NewReaderSize(stream, chunk)
 	for {
 		text, err := r.ReadString('\n')
-		if err != nil && (text == "" || !errors.Is(err, io.EOF)) {
-			return errors.Is(err, io.EOF), err
-		}
 		line := parseLine(strings.TrimSuffix(text, "\n"))
-		if !f.isNew(line, skip) {
+		if err != nil {
+			clean = errors.Is(err, io.EOF)
+			if !clean || text == "" || f.isOld(line, skip) {
+				return clean, err
+			}
+			if !f.settle(line, yield) {
+				return false, errEnough
+			}
+			f.half = &line
+			return clean, err
+		}
+		if f.isOld(line, skip) {
 			continue
 		}
-		last := f.limit(&line)
-		if !yield(line, nil) || last {
+		if !f.settle(line, yield) || !f.show(line, yield) {
 			return false, errEnough
 		}
 	}
+}
+
+// settle decides about the half line when next comes: it is the beginning of next, or a line.
+func (f *follower) settle(next LogLine, yield func(LogLine, error) bool) bool {
+	if f.half != nil && next.Time.Equal(f.half.Time) && strings.HasPrefix(next.Text, f.half.Text) {
+		f.half = nil
+	}
+	return f.flush(yield)
+}
+
+// flush shows the half line, if there is one.
+func (f *follower) flush(yield func(LogLine, error) bool) bool {
+	half := f.half
+	f.half = nil
+	return half == nil || f.show(*half, yield)
+}
+
+// show yields a new line, and reports whether more are wanted.
+func (f *follower) show(line LogLine, yield func(LogLine, error) bool) bool {
+	if line.Time.After(f.last) {
+		f.last, f.seen = line.Time, map[string]int{}
+	}
+	if f.seen != nil {
+		f.seen[line.Text]++
+	}
+	last := f.limit(&line)
+	return yield(line, nil) && !last
 }
 
 // limit cuts a line that goes beyond LimitBytes, and reports whether it is the last one.
@@ -248,20 +286,17 @@ func (f *follower) limit(line *LogLine) bool {
 	return f.read >= f.LimitBytes
 }
 
-func (f *follower) isNew(line LogLine, skip map[string]int) bool {
+// isOld reports whether a line was yielded before. skip counts those of the last time that are still to
+// come again.
+func (f *follower) isOld(line LogLine, skip map[string]int) bool {
 	switch {
 	case line.Time.Before(f.last) && !line.Time.IsZero():
-		return false
+		return true
 	case line.Time.Equal(f.last) && skip[line.Text] > 0:
 		skip[line.Text]--
-		return false
-	case line.Time.After(f.last):
-		f.last, f.seen = line.Time, map[string]int{}
+		return true
 	}
-	if f.seen != nil {
-		f.seen[line.Text]++
-	}
-	return true
+	return false
 }
 
 func parseLine(text string) LogLine {

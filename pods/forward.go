@@ -5,17 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/url"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/coder/websocket"
 	"github.com/go-kube/kube"
 	"github.com/go-kube/kube/k8s/core"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // Dial connects to a port of the pod called name, as net.Dial does to one of a host: with the
@@ -181,24 +184,52 @@ type ForwardOptions struct {
 	Address string
 	// Ready is called once everything is listened on, with the local ports filled in.
 	Ready func([]Port)
-	// OnError is told of connections that failed, as where nothing listens on the pod's port. The
-	// listener goes on. It may be called by several goroutines.
+	// OnError is told of connections that failed, as where nothing listens on the pod's port, or the
+	// pod is gone. The listener goes on. It may be called by several goroutines. Nil logs them as
+	// warnings, by the logger of the client.
 	OnError func(Port, error)
 }
 
 // Forward listens on local ports and leads each connection to a port of the pod called name, until
-// ctx ends, which is no error. A pod that is replaced is not followed.
+// ctx ends, which is no error. A pod that is not there, or has ended, is an error at once (of a client
+// that may not get pods, of each connection). When it goes later, connections fail until there is
+// another one of its name, as of a StatefulSet.
+//
+// When the local side has ended its direction and still reads, what the pod has to say goes on until
+// it is silent for 10 s.
 func Forward(ctx context.Context, pods kube.API[corev1.Pod], name string, ports []Port, opts *ForwardOptions) error {
-	return forward(ctx, served{pods, name}, ports, opts)
-}
-
-func forward(ctx context.Context, pod target, ports []Port, opts *ForwardOptions) error {
+	pod := served{pods, name}
+	if err := pod.mayRun(ctx); err != nil {
+		return err
+	}
 	o := ForwardOptions{}
 	if opts != nil {
 		o = *opts
 	}
+	return o.forward(ctx, pod, pods.Endpoint().Client(), ports)
+}
+
+// mayRun returns an error for a pod to which there will be no connection.
+func (s served) mayRun(ctx context.Context) error {
+	switch pod, err := s.pods.Get(ctx, s.name); {
+	case apierrors.IsForbidden(err):
+		return nil
+	case err != nil:
+		return err
+	case isOver(pod):
+		return fmt.Errorf("pods: forwarding to %s: the pod has ended (%s)", s, pod.Status.Phase)
+	}
+	return nil
+}
+
+func (o ForwardOptions) forward(ctx context.Context, pod target, client *kube.Client, ports []Port) error {
 	if o.Address == "" {
 		o.Address = "127.0.0.1"
+	}
+	if o.OnError == nil {
+		o.OnError = func(p Port, err error) {
+			client.Logger().Warn("kube: a forwarded connection failed", slog.String("pod", pod.String()), slog.Int("port", int(p.Remote)), slog.Any("error", err))
+		}
 	}
 	if len(ports) == 0 {
 		return errors.New("pods: no port to forward")
@@ -269,26 +300,59 @@ func (o *ForwardOptions) accept(ctx context.Context, wg *sync.WaitGroup, l net.L
 				err = join(local, remote)
 				<-remote.forwarded.ended
 			}
-			if err != nil && o.OnError != nil && ctx.Err() == nil {
+			if err != nil && ctx.Err() == nil {
 				o.OnError(port, err)
 			}
 		})
 	}
 }
 
-// join copies both ways until either side ends, and returns how the pod's side failed, if it did.
+// lingerFor is how long a pod may be silent when the local side has ended its direction. That cannot be
+// told to the pod, nor from a local side that is gone.
+const lingerFor = 10 * time.Second
+
+// join copies both ways until the pod's side ends, or the local one does and the pod is silent. It
+// returns how the pod's side failed, if it did.
 func join(local net.Conn, remote *conn) error {
-	var wg sync.WaitGroup
-	for _, way := range [][2]net.Conn{{local, remote}, {remote, local}} {
-		wg.Go(func() {
-			io.Copy(way[0], way[1])
-			local.Close()
-			remote.Close()
-		})
+	answers := &answers{conn: remote}
+	closeBoth := func() {
+		local.Close()
+		remote.Close()
 	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if _, err := io.Copy(remote, local); err != nil {
+			closeBoth()
+		} else {
+			answers.linger()
+		}
+	})
+	wg.Go(func() {
+		io.Copy(local, answers)
+		closeBoth()
+	})
 	wg.Wait()
 	if failure := remote.forwarded.failure.Load(); failure != nil {
 		return *failure
 	}
 	return nil
+}
+
+// answers reads from a connection, for as long as something comes once it lingers.
+type answers struct {
+	*conn
+	lingers atomic.Bool
+}
+
+func (a *answers) linger() {
+	a.lingers.Store(true)
+	a.SetReadDeadline(time.Now().Add(lingerFor))
+}
+
+// Read implements [io.Reader].
+func (a *answers) Read(p []byte) (int, error) {
+	if a.lingers.Load() {
+		a.SetReadDeadline(time.Now().Add(lingerFor))
+	}
+	return a.conn.Read(p)
 }

@@ -60,9 +60,14 @@ func (k Kubelet) Dial(ctx context.Context, pod KubeletPod, port uint16) (net.Con
 	return c, nil
 }
 
-// Forward leads local ports to ports of a pod, see [Forward].
+// Forward leads local ports to ports of a pod, see [Forward]. A pod that is not there is an error of
+// each connection.
 func (k Kubelet) Forward(ctx context.Context, pod KubeletPod, ports []Port, opts *ForwardOptions) error {
-	return forward(ctx, onNode{k.client, pod}, ports, opts)
+	o := ForwardOptions{}
+	if opts != nil {
+		o = *opts
+	}
+	return o.forward(ctx, onNode{k.client, pod}, k.client, ports)
 }
 
 // Logs returns the log of a container, see [Logs].

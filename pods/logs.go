@@ -16,7 +16,7 @@ import (
 
 // LogOptions choose what of a log is read.
 type LogOptions struct {
-	// Container is whose log. Empty is the pod's only container; one of several has to be named.
+	// Container is whose log. Empty is the pod's default container, see [ExecOptions].
 	Container string
 	// Previous reads the log of the container's previous run.
 	Previous bool

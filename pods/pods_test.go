@@ -24,6 +24,7 @@ import (
 	"github.com/go-kube/kube/pods"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 func TestImports(t *testing.T) {
@@ -356,8 +357,141 @@ func TestDialErrors(t *testing.T) {
 	}
 }
 
+// beside answers requests for the pod itself, and has streams do the rest.
+func beside(pod http.HandlerFunc, streams http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/pods/web") {
+			pod(w, r)
+			return
+		}
+		streams(w, r)
+	}
+}
+
+// isPod answers with a pod.
+func isPod(change ...func(*corev1.Pod)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		pod := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "ns"}}
+		for _, f := range change {
+			f(pod)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		json.NewEncoder(w).Encode(pod)
+	}
+}
+
+// refused answers with a Status.
+func refused(code int, reason, message string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(code)
+		fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","code":%d,"reason":%q,"message":%q,"details":{"name":"web","kind":"pods"}}`, code, reason, message)
+	}
+}
+
+// A pod that cannot be connected to is an error before anything is listened on, where it can be told.
+func TestForwardToNoPod(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		pod  http.HandlerFunc
+		want string
+	}{
+		{"absent", refused(404, "NotFound", `pods "web" not found`), `get pods ns/web: pods "web" not found`},
+		{"ended", isPod(func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }), "pods: forwarding to ns/web: the pod has ended (Failed)"},
+		{"unknown", refused(403, "Forbidden", "no"), ""},
+		{"not running yet", isPod(func(p *corev1.Pod) { p.Status.Phase = corev1.PodPending }), ""},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		listened := false
+		err := pods.Forward(ctx, serve(t, beside(test.pod, echo(t, 80))), "web", []pods.Port{{Remote: 80}}, &pods.ForwardOptions{Ready: func([]pods.Port) {
+			listened = true
+			cancel()
+		}})
+		if want := orNil(test.want); listened != (test.want == "") || fmt.Sprint(err) != want {
+			t.Errorf("%s: listened: %t, %v", test.name, listened, err)
+		}
+		cancel()
+	}
+}
+
+// What the pod says after the local side has ended its direction arrives.
+func TestForwardHalfClose(t *testing.T) {
+	pod := accept(t, v4, func(ctx context.Context, r *http.Request, ws *websocket.Conn) {
+		for channel := range byte(2) {
+			say(ctx, ws, channel, "\x50\x00")
+		}
+		_, data, err := ws.Read(ctx)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		time.Sleep(100 * time.Millisecond) // until the end of the request has come
+		say(ctx, ws, 0, "answer to "+string(data[1:]))
+		ws.Close(websocket.StatusNormalClosure, "")
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ready, done := make(chan pods.Port, 1), make(chan error, 1)
+	go func() {
+		done <- pods.Forward(ctx, serve(t, beside(isPod(), pod)), "web", []pods.Port{{Remote: 80}}, &pods.ForwardOptions{Ready: func(p []pods.Port) { ready <- p[0] }})
+	}()
+	conn, err := net.Dial("tcp", fmt.Sprint("127.0.0.1:", (<-ready).Local))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	io.WriteString(conn, "question")
+	conn.(*net.TCPConn).CloseWrite()
+	if answer, err := io.ReadAll(conn); err != nil || string(answer) != "answer to question" {
+		t.Errorf("%q, %v", answer, err)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// The convention about the container that is meant is the clients'.
+func TestDefaultContainer(t *testing.T) {
+	two := func(p *corev1.Pod) {
+		p.Spec.Containers = []corev1.Container{{Name: "proxy"}, {Name: "app"}}
+		p.Annotations = map[string]string{"kubectl.kubernetes.io/default-container": "app"}
+	}
+	needed := func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("container") == "" {
+			refused(400, "BadRequest", "a container name must be specified for pod web, choose one of: [proxy app]")(w, r)
+			return
+		}
+		fmt.Fprint(w, "log of "+r.URL.Query().Get("container")+"\n")
+	}
+	for _, test := range []struct {
+		name string
+		pod  http.HandlerFunc
+		want string
+	}{
+		{"annotation", isPod(two), "log of app\n<nil>"},
+		{"of none of its containers", isPod(two, func(p *corev1.Pod) { p.Spec.Containers[1].Name = "other" }), "get pods/log ns/web: a container name must be specified for pod web, choose one of: [proxy app]"},
+		{"no annotation", isPod(two, func(p *corev1.Pod) { p.Annotations = nil }), "get pods/log ns/web: a container name must be specified for pod web, choose one of: [proxy app]"},
+		{"pod cannot be read", refused(403, "Forbidden", "no"), "get pods/log ns/web: a container name must be specified for pod web, choose one of: [proxy app]"},
+	} {
+		text, err := pods.Logs(t.Context(), serve(t, beside(test.pod, needed)), "web", nil)
+		if got := text + fmt.Sprint(err); got != test.want {
+			t.Errorf("%s: %s", test.name, got)
+		}
+	}
+	api := serve(t, beside(isPod(two), needed))
+	var got []string
+	for line, err := range pods.FollowLogs(t.Context(), api, "web", nil) {
+		got = append(got, fmt.Sprint(line.Text, err))
+		break
+	}
+	if len(got) != 1 || got[0] != "log of app<nil>" {
+		t.Error(got)
+	}
+}
+
 func TestForward(t *testing.T) {
-	api := serve(t, echo(t, 80))
+	api := serve(t, beside(isPod(), echo(t, 80)))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	done := make(chan error)
@@ -450,9 +584,17 @@ func TestFollowLogs(t *testing.T) {
 				io.WriteString(w, second+"2Z b\n"+second+"2Z b\n"+second+"2Z b\n"+second+"3Z half and half\n")
 			case 3:
 				w.WriteHeader(500)
+			case 4: // a clean end within a line, as when a kubelet goes down
+				io.WriteString(w, second+"3Z half and half\n"+second+"4Z cu")
+			case 5: // and once more
+				io.WriteString(w, second+"3Z half and half\n"+second+"4Z cut")
+			case 6: // the last line of a run has no line break, and the container starts again
+				io.WriteString(w, second+"3Z half and half\n"+second+"4Z cut again\n"+second+"5Z last of a run")
+			case 7:
+				io.WriteString(w, second+"6Z first of a run")
 			default:
 				running = false
-				io.WriteString(w, second+"3Z half and half\n"+second+"4Z end")
+				io.WriteString(w, second+"6Z first of a run\n"+second+"7Z end")
 			}
 		})
 		var got []string
@@ -462,10 +604,10 @@ func TestFollowLogs(t *testing.T) {
 			}
 			got = append(got, line.Text)
 		}
-		if diff := cmp.Diff([]string{"a", "b", "b", "b", "half and half", "end"}, got); diff != "" {
+		if diff := cmp.Diff([]string{"a", "b", "b", "b", "half and half", "cut again", "last of a run", "first of a run", "end"}, got); diff != "" {
 			t.Error(diff)
 		}
-		if diff := cmp.Diff([]string{" 3", second + "2Z ", second + "3Z ", second + "3Z "}, asked); diff != "" {
+		if diff := cmp.Diff([]string{" 3", second + "2Z ", second + "3Z ", second + "3Z ", second + "3Z ", second + "3Z ", second + "4Z ", second + "5Z "}, asked); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -665,4 +807,11 @@ func TestFollowAllLogsEnds(t *testing.T) {
 			}
 		}
 	})
+}
+
+func orNil(text string) string {
+	if text == "" {
+		return "<nil>"
+	}
+	return text
 }
