@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-kube/kube/resource"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -14,6 +15,8 @@ const (
 	// goneRetry is how long a wait for a deletion pauses after an error, at first and at most.
 	goneRetry    = 500 * time.Millisecond
 	goneRetryMax = 30 * time.Second
+	// gonePoll is the pause where nothing but reading is possible.
+	gonePoll = 5 * time.Second
 )
 
 // DeleteAndWait deletes the object called name and returns when it is gone: when its finalizers
@@ -49,9 +52,10 @@ func (a API[K]) waitUnnamed(ctx context.Context, name string) error {
 
 // WaitDeleted returns when the object called name with this uid is gone: there is none of that
 // name, or another one. Errors that may pass are sat out; nothing but ctx bounds the wait. It
-// reads and watches metadata only.
+// reads and watches metadata only. Where watching is not allowed, or the kind knows no watch, the
+// object is read again and again, every 5 s in the end.
 func (a API[K]) WaitDeleted(ctx context.Context, name string, uid types.UID) error {
-	pause := goneRetry
+	pause, longest := goneRetry, goneRetryMax
 	for {
 		gone, err := a.endpoint.seeGone(ctx, name, uid)
 		if gone {
@@ -60,18 +64,27 @@ func (a API[K]) WaitDeleted(ctx context.Context, name string, uid types.UID) err
 		if ctx.Err() != nil {
 			return a.endpoint.fail(&request{verb: "watch", namespace: a.endpoint.namespace, name: name}, causeOf(ctx, ctx.Err()))
 		}
-		if err != nil && !mayPass(err) {
-			return err
-		}
-		if err == nil {
+		switch {
+		case err == nil:
 			pause = goneRetry // the watch came to its regular end
+		case cannotWatch(err):
+			longest = gonePoll
+		case !mayPass(err):
+			return err
 		}
 		select {
 		case <-time.After(pause):
-			pause = min(2*pause, goneRetryMax)
+			pause = min(2*pause, longest)
 		case <-ctx.Done():
 		}
 	}
+}
+
+// cannotWatch reports whether err is the refusal of a watch of an object that can be read: who deletes
+// need not have the right to watch, as by the roles that are written for kubectl drain.
+func cannotWatch(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Verb == "watch" && (apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err))
 }
 
 // mayPass reports whether a later try may work: not so where the server understood and refused.

@@ -3,6 +3,7 @@ package kube_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -136,6 +137,10 @@ func metaJSON(version, uid, more string) string {
 	return `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"a","namespace":"ns","uid":"` + uid + `","resourceVersion":"` + version + `"` + more + `}}`
 }
 
+func refusedJSON(reason string, code int) string {
+	return fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":%q,"code":%d}`, reason, code)
+}
+
 func TestDeleteAndWait(t *testing.T) {
 	const watch = "GET " + hackPath + "?allowWatchBookmarks=true&fieldSelector=metadata.name%3Da&resourceVersion="
 	marked := `,"deletionTimestamp":"2030-01-01T00:00:00Z"`
@@ -153,6 +158,9 @@ func TestDeleteAndWait(t *testing.T) {
 		{"watch that ends, expires, fails", []turn{del, {"GET " + hackPath + "/a", "", 200, metaJSON("5", "u1", marked)}, {watch + "5", "", 200, ""},
 			{"GET " + hackPath + "/a", "", 200, metaJSON("6", "u1", marked)}, {watch + "6", "", 410, ""},
 			{"GET " + hackPath + "/a", "", 500, ""}, gone}, 3500 * time.Millisecond},
+		{"watch that is not allowed", []turn{del, {"GET " + hackPath + "/a", "", 200, metaJSON("5", "u1", marked)}, {watch + "5", "", 403, refusedJSON("Forbidden", 403)},
+			{"GET " + hackPath + "/a", "", 200, metaJSON("5", "u1", marked)}, {watch + "5", "", 403, refusedJSON("Forbidden", 403)}, gone}, 1500 * time.Millisecond},
+		{"watch that is not known", []turn{del, {"GET " + hackPath + "/a", "", 200, metaJSON("5", "u1", marked)}, {watch + "5", "", 405, refusedJSON("MethodNotAllowed", 405)}, gone}, 500 * time.Millisecond},
 		{"no uid", []turn{{"DELETE " + hackPath + "/a", "", 200, `{"kind":"Status","apiVersion":"v1","status":"Success"}`},
 			{"GET " + hackPath + "/a", "", 200, metaJSON("5", "u1", marked)}, {"GET " + hackPath + "/a", "", 200, metaJSON("5", "u1", marked)},
 			{watch + "5", "", 200, `{"type":"DELETED","object":` + metaJSON("7", "u1", marked) + "}\n"}}, 0},

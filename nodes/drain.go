@@ -43,7 +43,11 @@ type DrainOptions struct {
 	Progress func(Event)
 }
 
-const defaultRetryInterval = 5 * time.Second
+const (
+	defaultRetryInterval = 5 * time.Second
+	// mostTroubles is how often in a row an eviction is asked for again when the server fails.
+	mostTroubles = 10
+)
 
 // Step is what an [Event] tells of.
 type Step string
@@ -53,8 +57,8 @@ const (
 	Skipped Step = "skipped"
 	// Evicting: the pod's end has been asked for.
 	Evicting Step = "evicting"
-	// Blocked: a PodDisruptionBudget holds the pod; Err has the server's words. It will be tried
-	// again.
+	// Blocked: a PodDisruptionBudget holds the pod, or the server fails; Err has the server's words.
+	// It will be tried again.
 	Blocked Step = "blocked"
 	// Gone: the pod does not exist any more.
 	Gone Step = "gone"
@@ -83,7 +87,13 @@ func (e Event) String() string {
 // all of them; the node is cordoned then. Static pods stay: only the kubelet can end them.
 //
 // Evictions heed PodDisruptionBudgets: a pod that one holds is tried again until it may go or the
-// time is up. The error joins those of all pods that are left.
+// time is up. What the server says can never be granted, as for a pod with two budgets, is not tried
+// again, and what fails for the server's own reasons ten times. The error joins those of all pods
+// that are left.
+//
+// It takes the rights to patch nodes, to get and list pods, to create pods/eviction (to delete pods
+// with DisableEviction), and to get the DaemonSets of apps; with that to watch pods, the end of one is
+// seen at once, and otherwise within 5 s.
 // See https://kubernetes.io/docs/tasks/administer-cluster/safely-drain-node/
 func Drain(ctx context.Context, client *kube.Client, name string, opts *DrainOptions) error {
 	d := &drain{client: client, node: name}
@@ -178,9 +188,14 @@ func (d *drain) end(ctx context.Context, api kube.API[corev1.Pod], pod *corev1.P
 	if pod.DeletionTimestamp != nil {
 		return nil
 	}
-	for {
+	for troubles := 0; ; {
 		err := d.ask(ctx, api, pod)
-		if err == nil || !isBlocked(err) {
+		if isTrouble(err) {
+			troubles++
+		} else {
+			troubles = 0
+		}
+		if err == nil || !isBlocked(err) || troubles > mostTroubles {
 			return err
 		}
 		d.tell(Blocked, pod, err)
@@ -218,9 +233,15 @@ func (d *drain) ask(ctx context.Context, api kube.API[corev1.Pod], pod *corev1.P
 }
 
 // isBlocked reports whether an eviction may be granted later: a budget holds the pod, the server
-// is busy, or the namespace is on its way out and takes no evictions any more, though its pods
+// is in trouble, or the namespace is on its way out and takes no evictions any more, though its pods
 // end.
 func isBlocked(err error) bool {
-	return apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsInternalError(err) ||
-		apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
+	return apierrors.IsTooManyRequests(err) || isTrouble(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
+}
+
+// isTrouble reports whether err is of the server's own making. A 500 without a reason is none: by it
+// the server says that an eviction can never be granted, as of a pod with two budgets.
+// See https://kubernetes.io/docs/concepts/scheduling-eviction/api-eviction/#how-api-initiated-eviction-works
+func isTrouble(err error) bool {
+	return apierrors.ReasonForError(err) == metav1.StatusReasonInternalError || apierrors.IsServiceUnavailable(err)
 }

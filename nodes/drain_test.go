@@ -37,6 +37,8 @@ type cluster struct {
 	pods    []*corev1.Pod
 	ends    map[string]time.Time
 	blocked map[string]int // evictions to refuse
+	refusal *metav1.Status // how; nil is by a budget
+	blind   bool           // watching is not allowed
 	away    int            // evictions that do not reach the server
 	daemons []string
 	log     []string
@@ -63,6 +65,8 @@ func (c *cluster) RoundTrip(req *http.Request) (*http.Response, error) {
 			return refuse(req, 404, "NotFound", name)
 		}
 		return answer(req, 200, map[string]any{"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": map[string]any{"name": name, "uid": "uid-of-owner"}})
+	case name == "pods" && req.URL.Query().Get("watch") == "true" && c.blind:
+		return refuse(req, 403, "Forbidden", "watch")
 	case name == "pods" && req.URL.Query().Get("watch") == "true":
 		return answer(req, 200, nil) // ends at once: the pod is looked at again
 	case name == "pods":
@@ -90,6 +94,9 @@ func (c *cluster) evict(req *http.Request, name string) (*http.Response, error) 
 	}
 	if c.blocked[name] > 0 {
 		c.blocked[name]--
+		if c.refusal != nil {
+			return answer(req, int(c.refusal.Code), c.refusal)
+		}
 		return refuse(req, 429, "TooManyRequests", "budget of "+name)
 	}
 	c.ends[name] = time.Now().Add(time.Second)
@@ -222,6 +229,56 @@ func TestDrainOverAnOutage(t *testing.T) {
 		c := &cluster{pods: []*corev1.Pod{pod("p")}, away: 8}
 		if err := nodes.Drain(t.Context(), c.client(t), "n", nil); err != nil || c.away != 0 {
 			t.Errorf("%v; %d connections were not tried", err, c.away)
+		}
+	})
+}
+
+// What the server can never grant ends a drain at once, and what it fails to do after a while.
+func TestDrainRefused(t *testing.T) {
+	status := func(code int32, reason metav1.StatusReason, message string) *metav1.Status {
+		return &metav1.Status{
+			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure,
+			Code: code, Reason: reason, Message: message,
+		}
+	}
+	// As the API server has it.
+	twoBudgets := status(500, "", "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.")
+	webhook := status(500, metav1.StatusReasonInternalError, "failed calling webhook")
+	for _, test := range []struct {
+		name    string
+		refusal *metav1.Status
+		blocked int
+		want    string
+		took    time.Duration
+	}{
+		{"two budgets", twoBudgets, 1, "more than one PodDisruptionBudget", 0},
+		{"a webhook that comes back", webhook, 3, "", 16 * time.Second},
+		{"a webhook that does not", webhook, 1000, "failed calling webhook", 50 * time.Second},
+		{"no leader", status(503, metav1.StatusReasonServiceUnavailable, "no leader"), 1000, "no leader", 50 * time.Second},
+		{"not allowed", status(403, metav1.StatusReasonForbidden, "cannot create pods/eviction"), 1, "cannot create pods/eviction", 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := &cluster{pods: []*corev1.Pod{pod("p")}, blocked: map[string]int{"p": test.blocked}, refusal: test.refusal}
+				start := time.Now()
+				err := nodes.Drain(t.Context(), c.client(t), "n", nil)
+				if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+					t.Errorf("error is %v, want %q", err, test.want)
+				}
+				if took := time.Since(start); took != test.took {
+					t.Errorf("took %s, want %s", took, test.took)
+				}
+			})
+		})
+	}
+}
+
+// Who drains need not have the right to watch.
+func TestDrainWithoutWatching(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &cluster{pods: []*corev1.Pod{pod("p")}, blind: true}
+		if err := nodes.Drain(t.Context(), c.client(t), "n", nil); err != nil {
+			t.Error(err)
 		}
 	})
 }
