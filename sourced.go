@@ -144,6 +144,9 @@ func (s *sourced) ask(ctx context.Context, rejected *kubeconfig.Credential) (nex
 	if err != nil {
 		return nil, fmt.Errorf("credentials: %w", err)
 	}
+	if c != nil && c.Warning != nil {
+		s.logger.Warn("kube: credentials were handed out with a warning", slog.Any("error", c.Warning))
+	}
 	if next, err = hold(c, time.Now()); err == nil && next.header == "" && s.tokenOnly != "" {
 		return nil, fmt.Errorf("credentials: a client certificate and no token was handed out, which cannot be used: %s", s.tokenOnly)
 	}

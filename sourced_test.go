@@ -153,6 +153,22 @@ func TestSourcedGoesOnWithoutItsRequest(t *testing.T) {
 	})
 }
 
+// What went wrong beside reaches the log, and the token is used.
+func TestSourcedWarnings(t *testing.T) {
+	source := func(context.Context, *kubeconfig.Credential) (*kubeconfig.Credential, error) {
+		return &kubeconfig.Credential{Token: "t1", Warning: errors.New("not written back")}, nil
+	}
+	logger, log := logged()
+	g := &gate{}
+	tr := testTransport(t, &Config{Transport: g, Credentials: source, Logger: logger})
+	for range 2 {
+		do(t, tr, newRequest(t, tr, "GET", "/api", ""))
+	}
+	if n := strings.Count(log.String(), "not written back"); n != 1 || g.seen[1] != "Bearer t1" {
+		t.Errorf("told %d times, sent %q\n%s", n, g.seen, log)
+	}
+}
+
 func TestSourcedErrors(t *testing.T) {
 	cert := &kubeconfig.Credential{Certificate: []byte("a"), Key: []byte("b")}
 	for _, test := range []struct {

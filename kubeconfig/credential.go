@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"strings"
 	"time"
@@ -22,6 +21,9 @@ type Credential struct {
 	// Expires is when the credential ends. Zero means that it is good until the server refuses
 	// it.
 	Expires time.Time
+	// Warning is what went wrong beside, such as a refreshed token that could not be written back:
+	// the next program may have to log in again. Clients log it. Nil is all well.
+	Warning error
 }
 
 // String says what there is.
@@ -53,8 +55,6 @@ type CredentialOptions struct {
 	// StdinUnavailable says that the program uses the standard input itself, such as for a
 	// manifest that is piped in: exec plugins get none of it then.
 	StdinUnavailable bool
-	// Logger is told of refreshed tokens that could not be written back. Nil is silent.
-	Logger *slog.Logger
 }
 
 // Credentials returns where the credentials of r's user come from, if it has an exec plugin or an
@@ -73,9 +73,6 @@ func (r *Resolved) Credentials(opts *CredentialOptions) (CredentialFunc, error) 
 	}
 	if o.Stderr == nil {
 		o.Stderr = os.Stderr
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	fetch, err := r.source(o)
 	if fetch == nil || err != nil {
@@ -99,7 +96,7 @@ func (r *Resolved) source(o CredentialOptions) (CredentialFunc, error) {
 func newProvider(p *AuthProvider, r *Resolved, o CredentialOptions) (CredentialFunc, error) {
 	switch p.Name {
 	case "oidc":
-		return newOIDC(p, r, o)
+		return newOIDC(p, r)
 	case "gcp", "azure":
 		return newCommandProvider(p, o)
 	}

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"os"
@@ -34,7 +33,6 @@ type oidc struct {
 	transport                      http.RoundTripper
 	keep                           func(idToken, refreshToken string) error
 	kept                           func() (idToken, refreshToken string)
-	logger                         *slog.Logger
 
 	// Used by one caller at a time, see shared.
 	idToken, refreshToken string
@@ -43,14 +41,13 @@ type oidc struct {
 	inBody                bool   // the client is named in the body
 }
 
-func newOIDC(p *AuthProvider, r *Resolved, o CredentialOptions) (CredentialFunc, error) {
+func newOIDC(p *AuthProvider, r *Resolved) (CredentialFunc, error) {
 	c := &oidc{
 		issuer:       strings.TrimRight(setting(p, "idp-issuer-url"), "/"),
 		clientID:     setting(p, "client-id"),
 		clientSecret: setting(p, "client-secret"),
 		idToken:      setting(p, "id-token"),
 		refreshToken: setting(p, "refresh-token"),
-		logger:       o.Logger,
 		keep:         func(string, string) error { return nil },
 		kept:         func() (string, string) { return "", "" },
 	}
@@ -166,12 +163,13 @@ func (c *oidc) refresh(ctx context.Context) (*Credential, error) {
 	if answer.RefreshToken != "" {
 		c.refreshToken = answer.RefreshToken
 	}
+	refreshed := &Credential{Token: Secret(c.idToken), Expires: expires}
 	if err := c.keep(c.idToken, c.refreshToken); err != nil {
-		c.logger.Warn("kubeconfig: refreshed tokens could not be written back", slog.Any("error", err))
+		refreshed.Warning = fmt.Errorf("refreshed tokens could not be written back: %w", err)
 	} else {
 		c.inFile = c.refreshToken
 	}
-	return &Credential{Token: Secret(c.idToken), Expires: expires}, nil
+	return refreshed, nil
 }
 
 func (c *oidc) discover(ctx context.Context) error {

@@ -319,6 +319,9 @@ users:
 	five := program()
 	seen := map[kubeconfig.Secret]bool{}
 	for c := get(five, nil); len(seen) < 3; c = get(five, c) {
+		if refreshed := len(seen) > 0; refreshed != (c.Warning != nil && strings.Contains(c.Warning.Error(), "refreshed tokens could not be written back")) {
+			t.Errorf("token %d comes with the warning %v", len(seen), c.Warning)
+		}
 		if seen[c.Token] {
 			t.Fatal("a refused token again")
 		}

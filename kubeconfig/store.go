@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
@@ -50,9 +51,10 @@ const (
 )
 
 // Update changes the kubeconfig at path: it reads the file, has change work on it, and puts the
-// result, as of [Config.Encode], in its place in one step. The mode of the file stays, and a
-// symbolic link stays one. A file that is not there is made, readable by its owner only. An error
-// of change is returned, and leaves the file as it is.
+// result, as of [Config.Encode], in its place in one step (a file that is mounted by itself, as into a
+// container, is written over). The mode of the file stays, and a symbolic link stays one. A file
+// that is not there is made, with its folder, for its owner only. An error of change is returned,
+// and leaves the file as it is.
 //
 // Programs that go by kubectl's rule, that who has made path.lock may write, do not lose each
 // other's changes. Update waits a second for a lock that somebody else has.
@@ -74,6 +76,9 @@ func update(path string, change func(*Config) error) error {
 		target, err = path, nil
 	}
 	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
 	lock := path + ".lock"
@@ -135,6 +140,9 @@ func replaceFile(path string, text []byte) error {
 	}
 	if err != nil {
 		os.Remove(f.Name())
+	}
+	if errors.Is(err, syscall.EBUSY) { // a mount point, which nothing can take the place of
+		err = os.WriteFile(path, text, mode)
 	}
 	return err
 }

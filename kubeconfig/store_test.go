@@ -64,15 +64,29 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
+// The folder of a first kubeconfig is made, and is nobody else's.
+func TestUpdateMakesTheFolder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), ".kube", "config")
+	if err := kubeconfig.Update(path, choose("one")); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(filepath.Dir(path)); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if c, err := kubeconfig.Load(path); err != nil || c.CurrentContext != "one" {
+		t.Errorf("%v, %v", c, err)
+	}
+}
+
 func TestUpdateErrors(t *testing.T) {
 	dir := t.TempDir()
 	broken, locked := filepath.Join(dir, "broken"), filepath.Join(dir, "locked")
 	write(t, broken, "kind: Pod")
 	write(t, locked+".lock", "")
 	for path, want := range map[string]string{
-		broken:                             `this is a "Pod", not a kubeconfig`,
-		locked:                             "another program is writing the kubeconfig; if none is, remove the lock",
-		filepath.Join(dir, "no", "folder"): "no such file or directory",
+		broken:                          `this is a "Pod", not a kubeconfig`,
+		locked:                          "another program is writing the kubeconfig; if none is, remove the lock",
+		filepath.Join(broken, "a file"): "not a directory",
 	} {
 		err := kubeconfig.Update(path, choose("x"))
 		if err == nil || !strings.HasPrefix(err.Error(), "kubeconfig: changing "+path+": ") || !strings.Contains(err.Error(), want) {
