@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 var proxyPorts = map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}
@@ -24,12 +25,13 @@ type proxies struct {
 	choose func(*url.URL) (*url.URL, error)
 	server string // host:port of the API server
 	direct func(ctx context.Context, network, address string) (net.Conn, error)
-	tls    *tls.Config
-	secure sync.Map // host:port of the proxies that are spoken to over TLS
+	cfg    *Config
+	ca     atomic.Pointer[[]byte] // the cluster's authority, as it could last be read
+	secure sync.Map               // host:port of the proxies that are spoken to over TLS
 }
 
 func newProxies(c *Config, server *url.URL) (*proxies, error) {
-	p := &proxies{server: hostPort(server), direct: dialerOf(c)}
+	p := &proxies{server: hostPort(server), direct: dialerOf(c), cfg: c}
 	if c.ProxyURL == "" {
 		// net/http looks at the environment once in the life of a process.
 		p.choose = func(u *url.URL) (*url.URL, error) { return http.ProxyFromEnvironment(&http.Request{URL: u}) }
@@ -40,7 +42,6 @@ func newProxies(c *Config, server *url.URL) (*proxies, error) {
 		}
 		p.choose = func(*url.URL) (*url.URL, error) { return u, nil }
 	}
-	p.tls = proxyTLS(c)
 	return p, nil
 }
 
@@ -93,7 +94,7 @@ func (p *proxies) dial(ctx context.Context, network, address string) (net.Conn, 
 func (p *proxies) handshake(ctx context.Context, conn net.Conn, address string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, handshakeTimeout, errors.New("no handshake in time"))
 	defer cancel()
-	config := p.tls.Clone()
+	config := p.tlsConfig()
 	config.ServerName, _, _ = net.SplitHostPort(address)
 	secure := tls.Client(conn, config)
 	if err := secure.HandshakeContext(ctx); err != nil {
@@ -103,19 +104,23 @@ func (p *proxies) handshake(ctx context.Context, conn net.Conn, address string) 
 	return secure, nil
 }
 
-// proxyTLS accepts what the system accepts, and the cluster's authority as well: client-go
-// knows only the latter, and there are proxies that live by it.
-func proxyTLS(c *Config) *tls.Config {
-	t := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: c.Insecure, NextProtos: []string{"http/1.1"}}
-	material, err := readTLSMaterial(c)
-	if err != nil || len(material.ca) == 0 {
-		return t // newConnections reports the error
+// tlsConfig accepts what the system accepts, and the cluster's authority as well: client-go
+// knows only the latter, and there are proxies that live by it. Its file is read for each
+// connection, since it may have been replaced; as long as it cannot be read, what it held counts.
+func (p *proxies) tlsConfig() *tls.Config {
+	t := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: p.cfg.Insecure, NextProtos: []string{"http/1.1"}}
+	if ca, err := fileOrData("CA", p.cfg.CAData, p.cfg.CAFile); err == nil {
+		p.ca.Store(&ca)
+	}
+	ca := p.ca.Load()
+	if ca == nil || len(*ca) == 0 {
+		return t
 	}
 	roots, err := x509.SystemCertPool()
 	if err != nil {
 		roots = x509.NewCertPool()
 	}
-	roots.AppendCertsFromPEM(material.ca)
+	roots.AppendCertsFromPEM(*ca)
 	t.RootCAs = roots
 	return t
 }

@@ -13,8 +13,10 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 )
@@ -126,6 +128,52 @@ func TestProxies(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The authority of a proxy that is spoken to over TLS may be replaced, as that of the server; while its file
+// cannot be read, the last one counts.
+func TestProxyAuthorityIsReadAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		old, next := newAuthority(t, "cluster"), newAuthority(t, "next")
+		file := filepath.Join(t.TempDir(), "ca.crt")
+		write := func(pem []byte) {
+			if err := os.WriteFile(file, pem, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(old.pem)
+		s := startTLS(t, old.pair("api.internal"), whoAmI)
+		l := newPipes()
+		proxy := &tls.Config{}
+		var serving atomic.Pointer[tls.Certificate]
+		proxy.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return serving.Load(), nil }
+		serving.Store(new(old.pair("proxy")))
+		(&tunnel{hosts: hosts{"api.internal:6443": s.pipes}}).serve(t, l, proxy)
+		tr := testTransport(t, &Config{Server: "https://api.internal:6443", CAFile: file, ProxyURL: "https://proxy", DisableRetry: true, Dial: hosts{"proxy:443": l}.dial})
+		ask := func() error {
+			tr.close() // so that the proxy is connected to
+			resp, err := tr.unary.RoundTrip(newRequest(t, tr, "GET", "/api", ""))
+			discard(resp)
+			return err
+		}
+		if err := ask(); err != nil {
+			t.Fatal(err)
+		}
+		serving.Store(new(next.pair("proxy")))
+		if err := ask(); err == nil || !strings.Contains(err.Error(), "TLS with the proxy proxy:443") {
+			t.Errorf("error = %v, want one about the proxy's certificate", err)
+		}
+		write(append(old.pem, next.pem...))
+		if err := ask(); err != nil {
+			t.Error(err)
+		}
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+		if err := ask(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // A server without TLS behind a proxy: the proxy gets the whole request.

@@ -23,28 +23,29 @@ func (m tlsMaterial) equal(o tlsMaterial) bool {
 
 // readTLSMaterial takes data where the configuration has it, else reads the files.
 func readTLSMaterial(c *Config) (m tlsMaterial, err error) {
-	for _, part := range []struct {
-		into *[]byte
-		data []byte
-		name string
-		file string
-	}{
-		{&m.ca, c.CAData, "CA", c.CAFile},
-		{&m.cert, c.CertData, "Cert", c.CertFile},
-		{&m.key, c.KeyData, "Key", c.KeyFile},
-	} {
-		*part.into = part.data
-		if len(part.data) > 0 || part.file == "" {
-			continue
-		}
-		if *part.into, err = os.ReadFile(part.file); err != nil {
-			return m, fmt.Errorf("Config.%sFile: %w", part.name, err)
-		}
-		if len(bytes.TrimSpace(*part.into)) == 0 {
-			return m, fmt.Errorf("Config.%sFile: %s is empty", part.name, part.file)
-		}
+	if m.ca, err = fileOrData("CA", c.CAData, c.CAFile); err != nil {
+		return m, err
 	}
-	return m, nil
+	if m.cert, err = fileOrData("Cert", c.CertData, c.CertFile); err != nil {
+		return m, err
+	}
+	m.key, err = fileOrData("Key", c.KeyData, c.KeyFile)
+	return m, err
+}
+
+// fileOrData returns data, else what is in file; nothing without both.
+func fileOrData(name string, data []byte, file string) ([]byte, error) {
+	if len(data) > 0 || file == "" {
+		return data, nil
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("Config.%sFile: %w", name, err)
+	}
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, fmt.Errorf("Config.%sFile: %s is empty", name, file)
+	}
+	return data, nil
 }
 
 // reloadsTLS reports whether handshakes depend on a file, which may be replaced.
