@@ -23,6 +23,7 @@ type cache interface {
 	get(key objectKey) (raw *resource.Raw, ok bool)
 	all() iter.Seq[*resource.Raw]
 	state() watcher.State
+	namespaceStates() map[string]watcher.State
 }
 
 // change is a [reflector.Change] without its type.
@@ -52,6 +53,8 @@ func (c typedCache[K]) parts() *parts {
 }
 
 func (c typedCache[K]) state() watcher.State { return c.State() }
+
+func (c typedCache[K]) namespaceStates() map[string]watcher.State { return c.NamespaceStates() }
 
 func (c typedCache[K]) get(key objectKey) (*resource.Raw, bool) {
 	lazy, ok := c.Store().Lazy(resource.Ref[K](key))

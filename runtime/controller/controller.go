@@ -36,7 +36,9 @@ type Controller[K any] struct {
 func New[K any](api kube.API[K], reconcile func(ctx context.Context, obj *K) (Action, error), opts *Options) *Controller[K] {
 	need(reconcile != nil, "New")
 	e := newEngine(api.Endpoint(), opts)
-	return newController(e, reflector.New(api, &reflector.Options{Watch: e.opts.Watch, Share: !e.opts.OwnWatch}), reconcile)
+	return newController(e, reflector.New(api, &reflector.Options{
+		Watch: e.opts.Watch, Namespaces: e.ownNamespaces(), Share: !e.opts.OwnWatch,
+	}), reconcile)
 }
 
 func newController[K any](e *engine, objects *reflector.Reflector[K], reconcile func(context.Context, *K) (Action, error)) *Controller[K] {

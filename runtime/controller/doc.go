@@ -90,6 +90,12 @@
 // forever. The controller notices, says which field it is, and slows it down: see
 // [Options.LoopInterval]. [Applier] leaves out the applies that would change nothing.
 //
+// # Several namespaces
+//
+// [Options.Namespaces] has a controller be of some namespaces: of a set that the program changes as it runs, or
+// of those with certain labels. Related kinds follow; what is cluster-scoped stays so. A namespace that
+// may not be read is named, by the log and by [Controller.Ready].
+//
 // # Several controllers and processes
 //
 // Controllers of one client that ask for the same share one watch by themselves, of their own kinds and

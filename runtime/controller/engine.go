@@ -210,6 +210,7 @@ func (e *engine) startTasks(ctx context.Context, fail context.CancelCauseFunc) *
 	for _, s := range e.sequences {
 		tasks.Go(func() { e.runSequence(ctx, s) })
 	}
+	tasks.Go(func() { e.remind(ctx) })
 	return &tasks
 }
 
@@ -364,6 +365,16 @@ func (e *engine) trigger(key objectKey, reason Reason) {
 func (e *engine) triggerBy(key objectKey, reason Reason, version uint64) {
 	e.loops.trigger(key, version)
 	e.runner.Load().trigger(key, reason)
+}
+
+// triggerIn triggers the objects that something in a namespace may concern.
+func (e *engine) triggerIn(namespace string, reason Reason) {
+	everywhere := e.endpoint.Descriptor().Scope == resource.ClusterScoped
+	for raw := range e.cache.all() {
+		if everywhere || raw.Namespace() == namespace {
+			e.trigger(keyOf(raw), reason)
+		}
+	}
 }
 
 func (e *engine) triggerAll(reason Reason) {

@@ -25,6 +25,8 @@ func (c staticCache) waitFor(ctx context.Context, _ string) error {
 	return ctx.Err()
 }
 func (c staticCache) state() watcher.State { return watcher.State{} }
+
+func (staticCache) namespaceStates() map[string]watcher.State { return nil }
 func (c staticCache) changes(context.Context) iter.Seq[change] {
 	return func(func(change) bool) {}
 }

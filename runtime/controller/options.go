@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/go-kube/kube"
+	"github.com/go-kube/kube/runtime/reflector"
 	"github.com/go-kube/kube/runtime/watcher"
 )
 
@@ -24,6 +25,21 @@ type Options struct {
 	// related kinds [reflector.Feed]. For a controller that is made from a reflector it has no
 	// meaning, and is an error.
 	OwnWatch bool
+
+	// Namespaces has the controller be of these namespaces alone: its own objects, and those related
+	// kinds whose API spans all namespaces, with a watch for each namespace and kind, which needs no more
+	// rights than a Role in each. A related kind whose API is that of one namespace stays there,
+	// and what is cluster-scoped, the controller's own kind or a related one, is
+	// watched in the whole cluster. The set may change while the controller runs: objects of a namespace that
+	// joins are reconciled as they are found, those of one that leaves are forgotten, and count as
+	// deleted for OnDeleted. nil is what the APIs span. For a controller that is made from a reflector
+	// nil is what the reflector has; another set is an error, unless its kind is cluster-scoped.
+	//
+	// A namespace of the set that cannot be listed when the controller starts keeps it from starting:
+	// until it can, or leaves the set. The log says which, and of what kind, again and again, and so does
+	// [Controller.Ready]. For a related kind that is so for SyncTimeout only; then the other
+	// namespaces trigger, and the missing one does when it comes.
+	Namespaces reflector.Namespaces
 
 	// Concurrency is how many keys are reconciled at the same time; 0 is 16, a negative number
 	// sets no limit. A reconcile mostly waits for the API server: one at a time would let one
@@ -84,7 +100,7 @@ type Options struct {
 
 	// SyncTimeout is how long the first reconcile waits for the first lists of the related
 	// kinds, once the controller's own objects are known; 0 is 30s, a negative number does not
-	// wait. A kind that comes later, because its CRD is not installed or its list is
+	// wait. What is missing then, or later, the log says every minute. A kind that comes later, because its CRD is not installed or its list is
 	// forbidden, holds up nobody after that: when it does come every object is reconciled,
 	// lest a change was missed.
 	SyncTimeout time.Duration

@@ -22,6 +22,7 @@ func NewFrom[K any](objects *reflector.Reflector[K], reconcile func(ctx context.
 	need(objects != nil && reconcile != nil, "NewFrom")
 	c := newController(newEngine(objects.Endpoint(), opts), objects, reconcile)
 	c.engine.cache = sharedCache[K]{c.engine.cache, objects}
+	c.engine.takeNamespaces(objects.Namespaces())
 	c.engine.labels, c.engine.fields = objects.Selectors()
 	if opts != nil && !reflect.ValueOf(opts.Watch).IsZero() && c.engine.invalid == nil {
 		c.engine.invalid = fmt.Errorf("Options.Watch is set, and the controller does not watch: it is made from a reflector, which has options of its own")
@@ -48,9 +49,8 @@ func (c *Controller[K]) WatchesFrom[O any](objects *reflector.Reflector[O], find
 
 // feed has s follow a reflector in place of a watch.
 func feed[O any](s *Source, objects *reflector.Reflector[O]) *Source {
-	s.feed, s.given = objects.Feed(), true
+	s.feed, s.given = objects.Feed(s.engine.patience()), true
 	s.options.Labels, s.options.Fields = objects.Selectors()
-	s.parts = typedCache[O]{objects}.parts()
 	return s
 }
 

@@ -25,7 +25,6 @@ type Source struct {
 	options  watcher.Options
 	given    bool // feed is of a reflector of the user's
 	feed     *reflector.Feed
-	parts    *parts // of what the feed is of; nil where it is no cache of several namespaces
 	filter   *filter
 	synced   chan struct{} // closed after the first list
 	ready    atomic.Bool   // synced is closed
@@ -37,6 +36,7 @@ type Source struct {
 	mu    sync.RWMutex
 	links map[objectKey]*link // of the objects that have targets
 	lists uint64              // begun so far
+	there []string            // namespaces that were complete after the last one, where there are several
 	// version is that of the object at hand; empty where it was found to be gone.
 	version string
 }
@@ -103,7 +103,10 @@ func (s *Source) setWatch(opts watcher.Options) {
 		opts.Logger = s.engine.log
 	}
 	s.options = opts
-	s.feed = reflector.NewFeed(s.endpoint, &opts, !s.engine.opts.OwnWatch)
+	s.feed = reflector.NewFeed(s.endpoint, &reflector.FeedOptions{
+		Watch: opts, Namespaces: s.engine.namespacesOf(s.endpoint),
+		Patience: s.engine.patience(), Share: !s.engine.opts.OwnWatch,
+	})
 }
 
 // State returns what the watch of the kind is doing.
@@ -111,7 +114,9 @@ func (s *Source) State() watcher.State { return s.feed.State() }
 
 func (s *Source) newView() *view {
 	s.view = newView(s.endpoint, s.options.Labels, s.options.Fields, s.live)
-	s.view.parts = s.parts
+	if s.feed.Namespaces() != nil {
+		s.view.parts = &parts{version: s.feed.VersionIn}
+	}
 	return s.view
 }
 
@@ -139,10 +144,12 @@ func (s *Source) take(ctx context.Context, event watcher.RawEvent) {
 		s.deleted(ctx, event.Object)
 	case watcher.InitDone:
 		unsure := s.engine.writes.advanced(s.view, event.ResourceVersion, true) // before a run can begin
+		first := !s.ready.Load()
 		s.listed()
 		for _, key := range unsure {
 			s.triggerUnsure(key)
 		}
+		s.arrived(first)
 		return
 	}
 	s.engine.writes.noticed(s.view)
@@ -283,6 +290,21 @@ func (s *Source) complete() {
 	close(s.synced)
 	if late {
 		s.engine.triggerAll(Reason{Kind: Everything, Resource: s.name})
+	}
+}
+
+// arrived triggers the objects of the namespaces that are complete since the last list, lest a change
+// was missed: of what came and went before, no list tells. After the first one there is no need.
+func (s *Source) arrived(first bool) {
+	before := s.there
+	s.there = s.feed.ReadyIn()
+	if first {
+		return
+	}
+	for _, namespace := range s.there {
+		if _, known := slices.BinarySearch(before, namespace); !known {
+			s.engine.triggerIn(namespace, Reason{Kind: Everything, Resource: s.name})
+		}
 	}
 }
 

@@ -3,6 +3,8 @@ package controller
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync/atomic"
 
 	"github.com/go-kube/kube/runtime/watcher"
@@ -12,8 +14,11 @@ import (
 type SourceState struct {
 	// Resource is plural.group of what is watched, or the plural alone in the core group.
 	Resource string
-	// State is what the watch is doing.
+	// State is what the watch is doing; of several that of the one that is worst off.
 	watcher.State
+	// Namespaces is the state of each watch by namespace where they are watched apart, see
+	// [Options.Namespaces]; nil where one watch is for all.
+	Namespaces map[string]watcher.State
 }
 
 // Stats is what a controller has done since it started, and what it has to do.
@@ -59,11 +64,11 @@ func (e *engine) stats() Stats {
 }
 
 func (e *engine) state() []SourceState {
-	states := []SourceState{{e.endpoint.Descriptor().GroupResource().String(), e.cache.state()}}
+	states := []SourceState{{e.endpoint.Descriptor().GroupResource().String(), e.cache.state(), e.cache.namespaceStates()}}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, s := range e.sources {
-		states = append(states, SourceState{s.name, s.State()})
+		states = append(states, SourceState{s.name, s.State(), s.feed.NamespaceStates()})
 	}
 	return states
 }
@@ -71,18 +76,46 @@ func (e *engine) state() []SourceState {
 func (e *engine) readiness() error {
 	var problems []error
 	for _, s := range e.state() {
-		switch {
-		case s.LastError != nil:
-			problems = append(problems, fmt.Errorf("%s of %s: %w", s.Phase, s.Resource, s.LastError))
-		case !s.Synced:
-			problems = append(problems, fmt.Errorf("%s of %s: its first list is not complete", s.Phase, s.Resource))
-		}
+		problems = append(problems, s.problems(func(watcher.State) bool { return true })...)
 	}
 	if !e.working.Load() {
 		problems = append(problems, errors.New("no reconcile can start"))
 	}
 	if err := errors.Join(problems...); err != nil {
 		return fmt.Errorf("controller %s is not ready: %w", e.opts.Name, err)
+	}
+	return nil
+}
+
+// problems returns what is wrong with the watch, or with those of some namespaces, where they count.
+func (s SourceState) problems(counts func(watcher.State) bool) (problems []error) {
+	troubled := 0
+	for _, namespace := range slices.Sorted(maps.Keys(s.Namespaces)) {
+		state := s.Namespaces[namespace]
+		err := problem(s.Resource+" in namespace "+namespace, state)
+		if err == nil || !counts(state) {
+			continue
+		}
+		if troubled++; troubled <= maxNamed {
+			problems = append(problems, err)
+		}
+	}
+	if troubled > maxNamed {
+		problems = append(problems, fmt.Errorf("and of %s in %d more namespaces", s.Resource, troubled-maxNamed))
+	}
+	if err := problem(s.Resource, s.State); err != nil && troubled == 0 && counts(s.State) {
+		problems = append(problems, err)
+	}
+	return problems
+}
+
+// problem returns what is wrong with one watch, or nil.
+func problem(what string, s watcher.State) error {
+	switch {
+	case s.LastError != nil:
+		return fmt.Errorf("%s of %s: %w", s.Phase, what, s.LastError)
+	case !s.Synced:
+		return fmt.Errorf("%s of %s: its first list is not complete", s.Phase, what)
 	}
 	return nil
 }

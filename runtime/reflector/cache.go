@@ -40,6 +40,7 @@ type cache struct {
 	running     bool
 	known       bool             // which parts there are
 	begun       bool             // ready is closed
+	partly      bool             // some are told what there is although not begun
 	parts       map[string]*part // by namespace
 	objects     int
 	bytes       int64
@@ -120,6 +121,14 @@ func (c *cache) state() watcher.State {
 		return c.namespaces.state(c)
 	}
 	return c.engine.State()
+}
+
+// namespaceStates returns what the watch of each namespace is doing; nil where one watch is for all.
+func (c *cache) namespaceStates() map[string]watcher.State {
+	if c.namespaces == nil {
+		return nil
+	}
+	return c.states()
 }
 
 // isReady reports whether the first snapshot is complete.

@@ -71,13 +71,15 @@ func (l *listener) want(events ...string) {
 	l.events = nil
 }
 
+var sharedFeed = &reflector.FeedOptions{Share: true}
+
 const metadataStream = stream // of metadata: the same address
 
 // A feed of a reflector tells what is there and what happens, and begins anew after a list.
 func TestFeedOfAReflector(t *testing.T) {
 	inBubbles(t, func(t *testing.T, srv *apitest.Server) {
 		r, watch := started(t, srv, nil, object("a", "1"))
-		l := listen(t, r.Feed())
+		l := listen(t, r.Feed(0))
 		l.want("Init", "InitApply a@1", "InitDone @10")
 		watch.Send("ADDED", object("b", "11"))
 		l.want("Apply b@11", "Bookmark @11")
@@ -100,7 +102,7 @@ func TestFeedOfAReflector(t *testing.T) {
 func TestFeedThatIsLate(t *testing.T) {
 	inBubbles(t, func(t *testing.T, srv *apitest.Server) {
 		r, watch := started(t, srv, nil, object("a", "1"))
-		l := listen(t, r.Feed())
+		l := listen(t, r.Feed(0))
 		l.want("Init", "InitApply a@1", "InitDone @10")
 		l.gate = make(chan struct{}) // it is stuck within the next event
 		watch.Send("MODIFIED", object("a", "11"))
@@ -124,12 +126,12 @@ func TestFeedsFindEachOther(t *testing.T) {
 		metadata := client.All(core.ConfigMaps).Endpoint().Metadata()
 		alone := srv.Expect(metadataStream).Watch()
 		send(alone, "10", object("a", "1"))
-		one := listen(t, reflector.NewFeed(metadata, &watcher.Options{OnError: func(err error) { t.Error(err) }}, true))
+		one := listen(t, reflector.NewFeed(metadata, &reflector.FeedOptions{Share: true, Watch: watcher.Options{OnError: func(err error) { t.Error(err) }}}))
 		one.want("Init", "InitApply a@1", "InitDone @10")
 
 		store := srv.Expect(metadataStream).Watch()
 		send(store, "12", object("b", "11"))
-		two := listen(t, reflector.NewFeed(metadata, nil, true))
+		two := listen(t, reflector.NewFeed(metadata, sharedFeed))
 		two.want("Init", "InitApply b@11", "InitDone @12")
 		one.want("Init", "InitApply b@11", "InitDone @12")
 		wantOpen(t, store, alone)
@@ -146,7 +148,7 @@ func TestFeedsFindEachOther(t *testing.T) {
 		one.stop()
 		whole.Send("DELETED", object("b", "15"))
 		two.want("Delete b@15", "Bookmark @15")
-		three := listen(t, reflector.NewFeed(metadata, nil, true))
+		three := listen(t, reflector.NewFeed(metadata, sharedFeed))
 		three.want("Init", "InitDone @15")
 		two.stop()
 		wantOpen(t, whole)
@@ -182,9 +184,9 @@ func TestFeedsThatShareNothing(t *testing.T) {
 		}
 		run(t, reflector.New(client.All(core.ConfigMaps.Metadata()), shared))
 		for _, feed := range []*reflector.Feed{
-			reflector.NewFeed(client.All(core.ConfigMaps).Endpoint(), nil, true),             // whole objects
-			reflector.NewFeed(client.All(core.ConfigMaps).Endpoint().Metadata(), nil, false), // does not want to
-			reflector.NewFeed(client.All(core.ConfigMaps).Endpoint().Metadata(), &watcher.Options{PageSize: 7}, true),
+			reflector.NewFeed(client.All(core.ConfigMaps).Endpoint(), sharedFeed),     // whole objects
+			reflector.NewFeed(client.All(core.ConfigMaps).Endpoint().Metadata(), nil), // does not want to
+			reflector.NewFeed(client.All(core.ConfigMaps).Endpoint().Metadata(), &reflector.FeedOptions{Share: true, Watch: watcher.Options{PageSize: 7}}),
 		} {
 			listen(t, feed).want("Init", "InitApply a@1", "InitDone @10")
 		}
@@ -215,7 +217,7 @@ func TestFeedWithInvalidOptions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var heard []error
 		feed := reflector.NewFeed(apitest.Start(t, nil).Client().All(core.ConfigMaps).Endpoint(),
-			&watcher.Options{Labels: "a in", OnError: func(err error) { heard = append(heard, err) }}, true)
+			&reflector.FeedOptions{Share: true, Watch: watcher.Options{Labels: "a in", OnError: func(err error) { heard = append(heard, err) }}})
 		if feed.Err() == nil {
 			t.Error("Err is nil")
 		}

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"sync"
 
+	"github.com/go-kube/kube"
 	"github.com/go-kube/kube/resource"
 	"github.com/go-kube/kube/runtime/watcher"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -15,10 +17,14 @@ import (
 
 // Namespaces is the set of namespaces that a store is of, see [Options]: a [*NamespaceSet], which
 // the program names, or a [*NamespaceSelector], which goes by labels. Both may change while
-// reflectors run. One value can be used with any number of reflectors, of any kinds.
+// reflectors run. One value can be used with any number of reflectors and controllers, of any kinds:
+// those that share their watches do so when they have the same *NamespaceSet, or selectors of the
+// same labels.
 type Namespaces interface {
-	// err returns why c cannot be of these namespaces.
-	err(c *cache) error
+	// err returns why what endpoint spans cannot be of these namespaces.
+	err(endpoint kube.Endpoint) error
+	// key is equal for those that are the same set at any time.
+	key() any
 	// fill fills c until ctx ends.
 	fill(ctx context.Context, c *cache)
 	// state returns what the watches of c are doing.
@@ -91,15 +97,19 @@ func (s *NamespaceSet) sets(ctx context.Context) iter.Seq[[]string] {
 	}
 }
 
-func (s *NamespaceSet) err(c *cache) error {
+func (s *NamespaceSet) err(endpoint kube.Endpoint) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return errors.Join(s.invalid, c.divisible())
+	return errors.Join(s.invalid, divisible(endpoint))
 }
+
+func (s *NamespaceSet) key() any { return s }
 
 func (s *NamespaceSet) fill(ctx context.Context, c *cache) { c.fillParts(ctx, s.sets(ctx)) }
 
-func (s *NamespaceSet) state(c *cache) watcher.State { return worst(c.states()) }
+func (s *NamespaceSet) state(c *cache) watcher.State {
+	return worst(slices.Collect(maps.Values(c.states())))
+}
 
 // namespaceNames returns names sorted, each once.
 func namespaceNames(names []string) ([]string, error) {
@@ -111,14 +121,14 @@ func namespaceNames(names []string) ([]string, error) {
 	return slices.Compact(slices.Sorted(slices.Values(names))), nil
 }
 
-// divisible returns why c cannot be of several namespaces.
-func (c *cache) divisible() error {
-	switch endpoint := c.engine.Endpoint(); {
-	case c.descriptor.Scope == resource.ClusterScoped:
-		return fmt.Errorf("reflector: Options.Namespaces is set, and %s are not in namespaces", c.descriptor.GroupResource())
+// divisible returns why what endpoint spans cannot be of several namespaces.
+func divisible(endpoint kube.Endpoint) error {
+	switch kind := endpoint.Descriptor(); {
+	case kind.Scope == resource.ClusterScoped:
+		return fmt.Errorf("reflector: Options.Namespaces is set, and %s are not in namespaces", kind.GroupResource())
 	case endpoint.Namespace() != "":
-		return fmt.Errorf("reflector: Options.Namespaces is set for %s of namespace %q alone: make the reflector from client.All(kind)",
-			c.descriptor.GroupResource(), endpoint.Namespace())
+		return fmt.Errorf("reflector: Options.Namespaces is set for %s of namespace %q alone: use the API of all namespaces, client.All(kind)",
+			kind.GroupResource(), endpoint.Namespace())
 	}
 	return nil
 }

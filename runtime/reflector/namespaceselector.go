@@ -37,14 +37,28 @@ func SelectNamespaces(client *kube.Client, labels string) *NamespaceSelector {
 	return &NamespaceSelector{client: client, labels: labels}
 }
 
-func (s *NamespaceSelector) err(c *cache) error {
+func (s *NamespaceSelector) err(endpoint kube.Endpoint) error {
 	if s.client == nil {
 		return errors.New("reflector: SelectNamespaces got no client: pass the one to watch namespaces with")
 	}
 	if _, err := resource.ParseSelector(s.labels); err != nil {
 		return fmt.Errorf("reflector: SelectNamespaces: %w", err)
 	}
-	return c.divisible()
+	return divisible(endpoint)
+}
+
+// selectorKey is the key of a selector: its labels in the form that all of the same meaning have.
+type selectorKey struct {
+	client *kube.Client
+	labels string
+}
+
+func (s *NamespaceSelector) key() any {
+	selector, err := resource.ParseSelector(s.labels)
+	if err != nil {
+		return s
+	}
+	return selectorKey{s.client, selector.String()}
 }
 
 func (s *NamespaceSelector) endpoint() kube.Endpoint {
@@ -106,5 +120,5 @@ func (s *NamespaceSelector) state(c *cache) watcher.State {
 	if r == nil {
 		return c.engine.State()
 	}
-	return worst(append(c.states(), r.State()))
+	return worst(append(slices.Collect(maps.Values(c.states())), r.State()))
 }

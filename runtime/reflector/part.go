@@ -1,6 +1,8 @@
 package reflector
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/go-kube/kube/resource"
@@ -54,6 +56,20 @@ func (c *cache) versionIn(namespace string) string {
 		return p.version
 	}
 	return ""
+}
+
+// readyParts returns the namespaces of which all objects are there, sorted.
+func (c *cache) readyParts() []string {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	var ready []string
+	for name, p := range c.parts {
+		if p.synced {
+			ready = append(ready, name)
+		}
+	}
+	slices.Sort(ready)
+	return ready
 }
 
 // complete reports whether every part has its first snapshot. The caller holds mu.

@@ -111,3 +111,9 @@ func (r *Reflector[K]) Store() Store[K] { return Store[K]{r.from} }
 // for concurrent use.
 // For a store of several namespaces it is the state of the watch that is worst off.
 func (r *Reflector[K]) State() watcher.State { return r.from.now().state() }
+
+// NamespaceStates returns what the watch of each namespace is doing, for a store of several
+// namespaces; nil for others.
+func (r *Reflector[K]) NamespaceStates() map[string]watcher.State {
+	return r.from.now().namespaceStates()
+}

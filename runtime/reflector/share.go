@@ -12,17 +12,31 @@ import (
 type joints struct {
 	mu      sync.Mutex
 	byKey   map[jointKey]*joint
-	members map[watcher.Key]map[*member]struct{} // the feeds that run
+	members map[jointKey]map[*member]struct{} // the feeds that run
 }
 
 // jointKey is what reflectors have to have in common to share a cache.
 type jointKey struct {
 	watch      watcher.Key
 	maxBytes   int64
-	namespaces Namespaces
+	namespaces any // the key of theirs; nil where one watch is for all of them
 }
 
-func (c *cache) jointKey() jointKey { return jointKey{c.engine.Key(), c.maxBytes, c.namespaces} }
+func (c *cache) jointKey() jointKey {
+	return jointKey{c.engine.Key(), c.maxBytes, keyOfNamespaces(c.namespaces)}
+}
+
+func keyOfNamespaces(n Namespaces) any {
+	if n == nil {
+		return nil
+	}
+	return n.key()
+}
+
+// serves reports whether what a joint with key k keeps does for feeds with key other.
+func (k jointKey) serves(other jointKey) bool {
+	return k.namespaces == other.namespaces && k.watch.Serves(other.watch)
+}
 
 // joint is a cache that several run together. It is the own cache of the first of them.
 type joint struct {

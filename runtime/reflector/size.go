@@ -33,7 +33,7 @@ func (c *cache) err() error {
 	if err := c.engine.Err(); err != nil || c.namespaces == nil {
 		return err
 	}
-	return c.namespaces.err(c)
+	return c.namespaces.err(c.engine.Endpoint())
 }
 
 // watchSize reports a store that grows too large by raw, which is about to be held. It is called by

@@ -92,9 +92,7 @@ func (s *snapshot) swapIn(version string) {
 		c.tell(e, n)
 	}
 	p.synced, p.version = true, version
-	if c.begun {
-		c.relisted()
-	}
+	c.relisted()
 	c.settle()
 	c.advance(p, version)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"sync/atomic"
+	"time"
 
 	"github.com/go-kube/kube/resource"
 	"github.com/go-kube/kube/runtime/watcher"
@@ -98,11 +99,11 @@ func (s *source) waitVersion(ctx context.Context, namespace, version string) err
 	return c.waitVersion(ctx, namespace, version)
 }
 
-func (s *source) events(ctx context.Context) iter.Seq[watcher.RawEvent] {
+func (s *source) events(ctx context.Context, patience time.Duration) iter.Seq[watcher.RawEvent] {
 	return func(yield func(watcher.RawEvent) bool) {
 		c, ctx, stop := s.found(ctx)
 		defer stop()
-		c.events(ctx)(yield)
+		c.events(ctx, patience)(yield)
 	}
 }
 

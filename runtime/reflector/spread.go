@@ -99,16 +99,17 @@ func (c *cache) rearrange(left []string, joined map[string]*part) {
 	maps.Copy(c.parts, joined)
 	c.known = true
 	c.settle()
+	c.beginPartly()
 	c.wake()
 }
 
-// states returns what each of the watches is doing.
-func (c *cache) states() []watcher.State {
+// states returns what the watch of each namespace is doing.
+func (c *cache) states() map[string]watcher.State {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	states := make([]watcher.State, 0, len(c.parts))
-	for _, p := range c.parts {
-		states = append(states, p.engine.State())
+	states := make(map[string]watcher.State, len(c.parts))
+	for name, p := range c.parts {
+		states[name] = p.engine.State()
 	}
 	return states
 }

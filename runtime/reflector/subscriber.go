@@ -12,6 +12,11 @@ import (
 type subscriber struct {
 	wake chan struct{} // holds a token while there may be something to tell
 
+	// What follows is guarded by cache.mu.
+
+	started bool // it is told what happens
+	hurried bool // it begins without those parts that are not there
+
 	mu     sync.Mutex
 	replay []*entry // what was there at first, told before anything else
 	// queue has the entries in the order of their first change. Those that are no longer in
@@ -77,6 +82,7 @@ func (s *subscriber) len() int {
 func (s *subscriber) start(c *cache) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.started = true
 	if s.follows {
 		s.telling, s.version = toBegin, c.lowest()
 	}
@@ -92,6 +98,9 @@ func (s *subscriber) start(c *cache) {
 // applied takes in that e was added or has another version, or that it is there (isInitial). The
 // caller holds cache.mu.
 func (s *subscriber) applied(e *entry, n news) {
+	if !s.started {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, known := s.pending[e]; !known {
@@ -101,6 +110,9 @@ func (s *subscriber) applied(e *entry, n news) {
 
 // deleted takes in that e is gone. The caller holds cache.mu.
 func (s *subscriber) deleted(e *entry) {
+	if !s.started {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, known := s.pending[e]; known {

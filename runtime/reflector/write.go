@@ -159,7 +159,7 @@ func (c *cache) added(e *entry) {
 // tell tells subscribers that e is new or has another version, or that it was there (isInitial).
 // Before the store is ready they are told nothing: that comes all at once.
 func (c *cache) tell(e *entry, n news) {
-	if !c.begun {
+	if !c.begun && !c.partly {
 		return
 	}
 	for s := range c.subscribers {
@@ -187,7 +187,7 @@ func (c *cache) dropped(e *entry, last content) {
 		x.update(e.content, content{}, e, nil)
 	}
 	e.content = last
-	if !c.begun {
+	if !c.begun && !c.partly {
 		return
 	}
 	for s := range c.subscribers {
@@ -203,7 +203,9 @@ func (c *cache) settle() {
 	}
 	c.begun = true
 	for s := range c.subscribers {
-		s.start(c)
+		if !s.started {
+			s.start(c)
+		}
 	}
 	close(c.ready)
 }
@@ -212,7 +214,7 @@ func (c *cache) settle() {
 // gone again since, a list says nothing, and they may know of it.
 func (c *cache) relisted() {
 	for s := range c.subscribers {
-		if s.follows {
+		if s.follows && s.started {
 			s.start(c)
 		}
 	}

@@ -3,8 +3,8 @@ package watcher
 import (
 	"fmt"
 
+	"github.com/go-kube/kube/resource"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/labels"
 )
 
 // Key says what an engine watches, and how. Engines of one client whose keys are equal get the same
@@ -42,7 +42,7 @@ func (k Key) Whole(other Key) bool {
 // canonical returns selectors in the form that all of the same meaning have, as far as that can
 // be told.
 func canonical(labelSelector, fieldSelector string) (string, string) {
-	if s, err := labels.Parse(labelSelector); err == nil {
+	if s, err := resource.ParseSelector(labelSelector); err == nil {
 		labelSelector = s.String()
 	}
 	if s, err := fields.ParseSelector(fieldSelector); err == nil {
