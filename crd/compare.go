@@ -1,6 +1,7 @@
 package crd
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,7 +42,9 @@ func Compare(old, new *apiextensionsv1.CustomResourceDefinition) []Change {
 	for _, n := range []struct{ what, old, new string }{
 		{"group", old.Spec.Group, new.Spec.Group},
 		{"kind", old.Spec.Names.Kind, new.Spec.Names.Kind},
+		{"listKind", listKindOf(old), listKindOf(new)},
 		{"plural", old.Spec.Names.Plural, new.Spec.Names.Plural},
+		{"singular", singularOf(old), singularOf(new)},
 		{"scope", string(old.Spec.Scope), string(new.Spec.Scope)},
 	} {
 		if n.old != n.new {
@@ -63,6 +66,15 @@ func Compare(old, new *apiextensionsv1.CustomResourceDefinition) []Change {
 		}
 	}
 	return c.changes
+}
+
+// listKindOf and singularOf return names that the API server adds where a definition lacks them.
+func listKindOf(def *apiextensionsv1.CustomResourceDefinition) string {
+	return cmp.Or(def.Spec.Names.ListKind, def.Spec.Names.Kind+"List")
+}
+
+func singularOf(def *apiextensionsv1.CustomResourceDefinition) string {
+	return cmp.Or(def.Spec.Names.Singular, strings.ToLower(def.Spec.Names.Kind))
 }
 
 // gone tells which names are there no longer: somebody may use them.
@@ -135,6 +147,11 @@ func (c *comparison) compareVersion(old, new *apiextensionsv1.CustomResourceDefi
 	for _, f := range old.SelectableFields {
 		if !slices.Contains(new.SelectableFields, f) {
 			c.add("", true, "selectable field %s removed", f.JSONPath)
+		}
+	}
+	for _, f := range new.SelectableFields {
+		if !slices.Contains(old.SelectableFields, f) {
+			c.add("", false, "selectable field %s added", f.JSONPath)
 		}
 	}
 	if old.Schema != nil && old.Schema.OpenAPIV3Schema != nil && new.Schema != nil && new.Schema.OpenAPIV3Schema != nil {
@@ -394,10 +411,14 @@ func (c *comparison) members(path string, old, new *props) {
 		isRequired := slices.Contains(new.Required, name)
 		wasRequired := slices.Contains(old.Required, name)
 		switch {
+		case !existed && old.XPreserveUnknownFields != nil: // it was there, and could be anything
+			c.add(path+"."+name, !typeless(&after) || isRequired, "field added, which could hold anything before%s", requiredText(isRequired))
 		case !existed:
 			c.add(path+"."+name, isRequired && after.Default == nil, "field added%s", requiredText(isRequired))
 		case isRequired && !wasRequired:
 			c.add(path+"."+name, after.Default == nil, "field is required now")
+		case isRequired && old.Properties[name].Default != nil && after.Default == nil:
+			c.add(path+"."+name, true, "field is required, and has lost its default")
 		case wasRequired && !isRequired:
 			c.add(path+"."+name, false, "field is optional now")
 		}

@@ -45,6 +45,12 @@ func TestCompareSchemas(t *testing.T) {
 		{`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`, `{"type":"object","properties":{"a":{"type":"string"}}}`, `compatible: v1 .f.a: field is optional now`},
 		{`{"type":"object","additionalProperties":{"type":"string"}}`, `{"type":"object","additionalProperties":{"type":"integer"}}`, `breaking: v1 .f{}: type changed from string to integer`},
 		{`{"type":"object","x-kubernetes-preserve-unknown-fields":true}`, `{"type":"object"}`, `breaking: v1 .f: preserveUnknownFields removed`},
+		{`{"type":"object","x-kubernetes-preserve-unknown-fields":true}`, `{"type":"object","x-kubernetes-preserve-unknown-fields":true,"properties":{"a":{"type":"string"}}}`,
+			`breaking: v1 .f.a: field added, which could hold anything before`},
+		{`{"type":"object","x-kubernetes-preserve-unknown-fields":true}`, `{"type":"object","x-kubernetes-preserve-unknown-fields":true,"properties":{"a":{"x-kubernetes-preserve-unknown-fields":true}}}`,
+			`compatible: v1 .f.a: field added, which could hold anything before`},
+		{`{"type":"object","properties":{"a":{"type":"string","default":"x"}},"required":["a"]}`, `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`,
+			"compatible: v1 .f.a: default changed from \"x\" to none\nbreaking: v1 .f.a: field is required, and has lost its default"},
 	} {
 		got := crd.Compare(definitionWith(t, test.old), definitionWith(t, test.new))
 		if diff := cmp.Diff(test.want, changeLines(got)); diff != "" {
@@ -115,6 +121,13 @@ func TestCompareParts(t *testing.T) {
 			func(d *def) { scaled(d, ".spec.replicas", nil) }, func(d *def) { scaled(d, ".spec.size", new(".status.selector")) },
 			"breaking: v1: specReplicasPath of the scale changed from .spec.replicas to .spec.size\ncompatible: v1: labelSelectorPath of the scale changed from none to .status.selector",
 		},
+		"list kind and singular": {
+			func(d *def) { d.Spec.Names.ListKind, d.Spec.Names.Singular = "", "" }, func(d *def) { d.Spec.Names.ListKind, d.Spec.Names.Singular = "Colors", "hue" },
+			"breaking: definition: listKind changed from ColorList to Colors\nbreaking: definition: singular changed from color to hue",
+		},
+		"selectable field": {func(*def) {}, func(d *def) {
+			d.Spec.Versions[0].SelectableFields = []apiextensionsv1.SelectableField{{JSONPath: ".spec.color"}}
+		}, "compatible: v1: selectable field .spec.color added"},
 		"no conversion": {func(*def) {}, func(d *def) {
 			d.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}
 		}, ""},

@@ -1,7 +1,6 @@
 package crd
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -101,7 +100,11 @@ func (b *builder) complete(def *apiextensionsv1.CustomResourceDefinition, root *
 	}
 	b.checkTransitions(root, "", "")
 	cutDescriptions(root, o.MaxDescription)
-	b.shrink(def, root, o.MaxSize)
+	if o.MaxSize > 0 {
+		if err := Shrink(def, o.MaxSize); err != nil {
+			b.bad.add("Options.MaxSize", "%w", err)
+		}
+	}
 }
 
 // refine calls Options.Refine, and returns the schema that it leaves.
@@ -172,66 +175,6 @@ func (b *builder) checkConversion(c *apiextensionsv1.CustomResourceConversion) {
 	default:
 		b.bad.add(at, "the strategy is None or Webhook, and not %q", c.Strategy)
 	}
-}
-
-// cutDescriptions shortens descriptions as controller-gen does.
-func cutDescriptions(s *props, limit int) {
-	switch {
-	case limit == 0:
-		return
-	case limit < 0:
-		s.Description = ""
-	case len(s.Description) > limit:
-		s.Description = cutText(s.Description, limit)
-	}
-	each(s, func(p *props) { cutDescriptions(p, limit) })
-}
-
-// cutText cuts at the end of a sentence, or else of a word.
-func cutText(text string, limit int) string {
-	cut := strings.ToValidUTF8(text[:limit], "")
-	if i := strings.LastIndexFunc(cut, func(r rune) bool { return unicode.Is(unicode.STerm, r) }); i > 0 {
-		return cut[:i+1]
-	}
-	if i := strings.LastIndexFunc(cut, unicode.IsSpace); i > 0 {
-		cut = cut[:i]
-	}
-	return cut + "..."
-}
-
-// shrink drops descriptions from the deepest level upwards until the definition is small
-// enough.
-func (b *builder) shrink(def *apiextensionsv1.CustomResourceDefinition, root *props, limit int) {
-	if limit == 0 {
-		return
-	}
-	for depth := depthOf(root); ; depth-- {
-		raw, err := json.Marshal(manifestOf(def))
-		if err != nil {
-			b.bad.add("Options.MaxSize", "%w", err)
-			return
-		}
-		if len(raw) <= limit {
-			return
-		}
-		if depth < 0 {
-			b.bad.add("Options.MaxSize", "the definition has %d bytes without any description, and may have %d", len(raw), limit)
-			return
-		}
-		dropBelow(root, depth)
-	}
-}
-
-func depthOf(s *props) (depth int) {
-	each(s, func(p *props) { depth = max(depth, 1+depthOf(p)) })
-	return depth
-}
-
-func dropBelow(s *props, depth int) {
-	if depth <= 0 {
-		s.Description = ""
-	}
-	each(s, func(p *props) { dropBelow(p, depth-1) })
 }
 
 // overrideFields applies Options.Fields.

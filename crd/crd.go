@@ -67,7 +67,8 @@ type Options struct {
 	// possible. 0 means no limit, -1 no descriptions.
 	MaxDescription int
 	// MaxSize drops descriptions, the deepest ones first, until the definition has at most so many
-	// bytes as JSON: see [MaxApplySize]. 0 means no limit.
+	// bytes as JSON: see [MaxApplySize]. 0 means no limit. A definition of several versions is shrunk
+	// once it is merged: see [Shrink].
 	MaxSize int
 	// Labels and Annotations are put on the definition itself.
 	Labels, Annotations map[string]string

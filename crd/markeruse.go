@@ -42,6 +42,7 @@ func (m *marking) usesOf(texts []string, at string, about subject) (uses []use) 
 		if ok && err == nil {
 			uses = append(uses, u)
 		}
+		m.strays.check(text, at)
 	}
 	sortByRank(uses)
 	return uses

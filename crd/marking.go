@@ -26,6 +26,11 @@ type MarkerOptions struct {
 	// annotations and finalizers, as generateEmbeddedObjectMeta of controller-gen does. Without it
 	// the API server drops what is in there.
 	EmbeddedObjectMeta bool
+	// Warn is told of markers that have no effect, since they only look like those of controller-gen
+	// (+kubebuilder:validation:MaxLenght=3), as [FieldError]s, each once. controller-gen passes over
+	// them, so that they are no errors. It may be called by any goroutine that derives a definition,
+	// by one at a time. nil means that nobody is told.
+	Warn func(error)
 }
 
 // ReadMarkers honours the marker comments of kubebuilder and controller-gen (+kubebuilder:… and
@@ -50,8 +55,12 @@ func ReadMarkers(opts *MarkerOptions, sources ...fs.FS) (*Markers, error) {
 	if err != nil {
 		return nil, fmt.Errorf("crd: reading markers: %w", err)
 	}
+	var stray *strays
+	if o.Warn != nil {
+		stray = &strays{tell: o.Warn, told: map[string]bool{}}
+	}
 	return &Markers{derive: func(b *builder, d *resource.Descriptor, t reflect.Type, opts *Options) *apiextensionsv1.CustomResourceDefinition {
-		m := &marking{builder: b, source: source, options: o, raw: map[string]*props{}, done: map[string]*props{}}
+		m := &marking{builder: b, source: source, options: o, strays: stray, raw: map[string]*props{}, done: map[string]*props{}}
 		return m.definition(d, t, opts)
 	}}, nil
 }
@@ -61,6 +70,7 @@ type marking struct {
 	*builder
 	source  *markerSource
 	options MarkerOptions
+	strays  *strays
 	// raw holds the schemas of named types with references, done those without, both by the
 	// name that references use.
 	raw, done map[string]*props

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/go-kube/kube/crd"
@@ -163,6 +164,33 @@ func TestMaxSize(t *testing.T) {
 	spec := got.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
 	if size(t, got) > limit || spec.Description == "" {
 		t.Errorf("%d bytes of %d; the spec says %q", size(t, got), limit, spec.Description)
+	}
+}
+
+// TestShrink drops as much in each version of a definition.
+func TestShrink(t *testing.T) {
+	at := func(version string) *apiextensionsv1.CustomResourceDefinition {
+		kind := kube.DefineNamespaced[kube.Object[NestedSpec, struct{}]](kube.Info{Group: "example.com", Version: version, Kind: "Nested"})
+		def, err := crd.For(kind, &crd.Options{Source: goldenSource})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return def
+	}
+	def, err := crd.Merge("v1", at("v1"), at("v2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit := size(t, def) - 100
+	if err := crd.Shrink(def, limit); err != nil {
+		t.Fatal(err)
+	}
+	one, other := def.Spec.Versions[0].Schema.OpenAPIV3Schema, def.Spec.Versions[1].Schema.OpenAPIV3Schema
+	if diff := cmp.Diff(one, other); diff != "" || size(t, def) > limit || one.Properties["spec"].Description == "" {
+		t.Errorf("%d bytes of %d; the versions differ:\n%s", size(t, def), limit, diff)
+	}
+	if err := crd.Shrink(def, 100); err == nil || !strings.Contains(err.Error(), "without any description, and may have 100") {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -25,6 +25,7 @@ import (
 type crdWriter struct {
 	options  packagecrd.Options
 	into     string
+	maxSize  int
 	check    bool
 	out, log io.Writer
 }
@@ -34,6 +35,7 @@ func (w *crdWriter) addFlags(flags *flag.FlagSet) {
 	flags.BoolVar(&w.check, "check", false, "write nothing, and end with status 1 where the files of -o differ from what would be written, 2 where that cannot be told")
 	flags.StringVar(&w.options.Dir, "C", "", "work in `DIRECTORY`")
 	flags.IntVar(&w.options.MaxDescription, "max-description", 0, "shorten descriptions to so many `bytes`; 0 is no limit, -1 no descriptions")
+	flags.IntVar(&w.maxSize, "max-size", 0, fmt.Sprintf("drop descriptions, the deepest first, of definitions with more `bytes` as JSON; 0 is no limit, kubectl apply without --server-side takes %d", crd.MaxApplySize))
 	flags.BoolVar(&w.options.EmbeddedObjectMeta, "embedded-object-meta", false, "give metadata inside of a spec its fields, where markers count")
 	flags.StringVar(&w.options.Kube, "kube", builtVersion(), "derive with this `version` of the kube module, or its directory, where the module does not require it")
 }
@@ -61,6 +63,13 @@ func (w *crdWriter) write(ctx context.Context, patterns []string) error {
 	defs, err := packagecrd.Of(ctx, w.options, patterns...)
 	if err != nil {
 		return err
+	}
+	if w.maxSize != 0 {
+		for _, def := range defs {
+			if err := crd.Shrink(def, w.maxSize); err != nil {
+				return fmt.Errorf("%s: %w", def.Name, err)
+			}
+		}
 	}
 	if err := w.judge(ctx, defs); err != nil {
 		return err
@@ -95,7 +104,7 @@ func (w *crdWriter) judge(ctx context.Context, defs []*apiextensionsv1.CustomRes
 			return err
 		}
 		if len(raw) > crd.MaxApplySize {
-			w.options.Warn("%s: it has %d bytes as JSON, too many for kubectl apply without --server-side (see -max-description)", def.Name, len(raw))
+			w.options.Warn("%s: it has %d bytes as JSON, too many for kubectl apply without --server-side (see -max-size)", def.Name, len(raw))
 		}
 	}
 	return errors.Join(errs...)

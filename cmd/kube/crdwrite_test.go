@@ -59,8 +59,13 @@ func TestCRDOfMarkers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(log, "does not require github.com/go-kube/kube") {
-		t.Errorf("told %q", log)
+	for _, want := range []string{
+		"does not require github.com/go-kube/kube",
+		`kube: LampSpec.Tone: +kubebuilder:validation:MaxLenght=9: this is no marker of controller-gen, and has no effect; did you mean "MaxLength"?` + "\n",
+	} {
+		if strings.Count(log, want) != 1 {
+			t.Errorf("told %q, and should tell %q once", log, want)
+		}
 	}
 	goldenFile(t, "marked.yaml", out)
 
@@ -124,6 +129,19 @@ func TestCRDErrors(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) || out != "" {
 			t.Errorf("got %v and %s, want %s", err, out, want)
 		}
+	}
+}
+
+// TestCRDSize drops the descriptions for which there is no room.
+func TestCRDSize(t *testing.T) {
+	goCommand(t)
+	out, _, err := runCRD(t, "-C", "testdata/kinds", "-max-size", "700", "./api/...")
+	if err != nil || strings.Contains(out, "Hue is the angle.") || !strings.Contains(out, "description: Color is a color.") {
+		t.Errorf("printed %s, %v", out, err)
+	}
+	_, _, err = runCRD(t, "-C", "testdata/kinds", "-max-size", "100", "./api/...")
+	if err == nil || !strings.Contains(err.Error(), "bytes without any description, and may have 100") {
+		t.Errorf("got %v", err)
 	}
 }
 

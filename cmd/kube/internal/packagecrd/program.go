@@ -14,9 +14,9 @@ import (
 	"text/template"
 )
 
-// programText is the program that derives the definitions: it writes an answer for each
-// origin, in their order, into the file of its first argument. The others are the directories
-// of modules.
+// programText is the program that derives the definitions: it writes a report with an answer for
+// each origin, in their order, into the file of its first argument. The others are the directories of
+// modules.
 var programText = template.Must(template.New("").Parse(`package main
 
 import (
@@ -49,9 +49,10 @@ type kindError struct {
 }
 
 var (
-	answers []answer
-	sources []fs.FS
-	markers *crd.Markers
+	answers  []answer
+	warnings []string
+	sources  []fs.FS
+	markers  *crd.Markers
 )
 
 func main() {
@@ -59,10 +60,11 @@ func main() {
 		sources = append(sources, os.DirFS(dir))
 	}
 	var err error
-	markers, err = crd.ReadMarkers(&crd.MarkerOptions{EmbeddedObjectMeta: {{.EmbeddedObjectMeta}}}, sources...)
+	warn := func(err error) { warnings = append(warnings, err.Error()) }
+	markers, err = crd.ReadMarkers(&crd.MarkerOptions{EmbeddedObjectMeta: {{.EmbeddedObjectMeta}}, Warn: warn}, sources...)
 	check(err)
 {{range .Calls}}	ask(func() ([]*definition, error) { {{.}} })
-{{end}}	raw, err := json.Marshal(answers)
+{{end}}	raw, err := json.Marshal(map[string]any{"Answers": answers, "Warnings": warnings})
 	check(err)
 	check(os.WriteFile(os.Args[1], raw, 0o600))
 }
@@ -177,10 +179,17 @@ func derive(ctx context.Context, g *goCommand, o Options, packages []goPackage, 
 	if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(out, &answers); err != nil || len(answers) != len(origins) {
-		return nil, fmt.Errorf("reading the definitions: %d answers for %d kinds: %w", len(answers), len(origins), err)
+	var report struct {
+		Answers  []answer
+		Warnings []string
 	}
-	return answers, nil
+	if err := json.Unmarshal(out, &report); err != nil || len(report.Answers) != len(origins) {
+		return nil, fmt.Errorf("reading the definitions: %d answers for %d kinds: %w", len(report.Answers), len(origins), err)
+	}
+	for _, text := range report.Warnings {
+		o.Warn("%s", text)
+	}
+	return report.Answers, nil
 }
 
 // ask runs the program where the packages are, with their modules and the standard library.

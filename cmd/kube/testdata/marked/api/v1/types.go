@@ -10,6 +10,7 @@ type LampSpec struct {
 	Watts int32 `json:"watts"`
 	// +optional
 	// +kubebuilder:default=warm
+	// +kubebuilder:validation:MaxLenght=9
 	Tone string `json:"tone,omitempty"`
 }
 
