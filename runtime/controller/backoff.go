@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"github.com/go-kube/kube"
 )
 
 // Backoff is how long a key waits after a failed run: Initial after the first failure, twice
@@ -60,4 +62,35 @@ func (b Backoff) full(failures int) time.Duration {
 		d *= 2
 	}
 	return d
+}
+
+// succeeded is what follows a run that returned no error.
+func (b Backoff) succeeded(attempt int, action Action) outcome {
+	switch action.kind {
+	case after:
+		return outcome{again: true, delay: action.delay, reason: Reason{Kind: Requested}}
+	case retry:
+		return b.retry(attempt, nil)
+	}
+	return outcome{}
+}
+
+// rule is what follows a failed run.
+func (b Backoff) rule(attempt int, action Action, err error) outcome {
+	switch {
+	case IsTerminal(err) || isUndecodable(err):
+		return outcome{failed: true}
+	case action.kind == after:
+		return outcome{failed: true, again: true, delay: action.delay, reason: Reason{Kind: Retried}}
+	}
+	return b.retry(attempt, err)
+}
+
+// retry plans a run after the backoff, or after what the server asked for if that is longer.
+func (b Backoff) retry(attempt int, err error) outcome {
+	delay := b.delay(attempt)
+	if asked, ok := kube.RetryAfter(err); ok {
+		delay = max(delay, asked)
+	}
+	return outcome{failed: true, again: true, delay: delay, reason: Reason{Kind: Retried}}
 }

@@ -102,5 +102,6 @@
 // of related ones: see [Options.OwnWatch]. [NewFrom], [Controller.OwnsFrom] and
 // [Controller.WatchesFrom] take a reflector, whose store the program reads as well. [Controller.Hold] makes a
 // warm standby, whose caches are full when it becomes the leader. [Controller.Pause] stops the
-// work for a while, and [Controller.Queue] shows what there is to do.
+// work for a while, and [Controller.Queue] shows what there is to do. [Runner] is the queue and the workers
+// alone, for keys of any kind.
 package controller

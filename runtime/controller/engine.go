@@ -14,10 +14,6 @@ import (
 	"github.com/go-kube/kube/resource"
 )
 
-// ErrStopTimeout is the error of [Controller.Run] when reconciles were still running after
-// [Options.StopTimeout]. It is also the cause (context.Cause) of the end of their contexts.
-var ErrStopTimeout = errors.New("reconciles were still running when the stop timeout was over")
-
 // engine is a [Controller] without types, so that its code exists once and not once per kind.
 //
 //	changes of own objects ──► filter ──┐
@@ -263,42 +259,10 @@ func (e *engine) waitSources(ctx context.Context) {
 }
 
 // stop ends the runner: no new run begins, and those that run get StopTimeout to end.
-func (e *engine) stop(r *runner[objectKey], cancelRuns context.CancelCauseFunc) (err error) {
+func (e *engine) stop(r *runner[objectKey], cancelRuns context.CancelCauseFunc) error {
 	e.working.Store(false)
-	r.stop()
-	grace := time.NewTimer(max(e.opts.StopTimeout, 0))
-	defer grace.Stop()
-	select {
-	case <-r.idle:
-	case <-grace.C:
-		select {
-		case <-r.idle: // both at once
-		default:
-			err = e.cutShort(r, cancelRuns)
-		}
-	}
-	r.wait()
-	return err
+	return r.end(e.opts.StopTimeout, e.log, cancelRuns)
 }
-
-// cutShort ends the contexts of the reconciles that still run.
-func (e *engine) cutShort(r *runner[objectKey], cancelRuns context.CancelCauseFunc) error {
-	active := r.active()
-	if len(active) == 0 {
-		return nil // the last one has just ended
-	}
-	names := make([]string, 0, maxNamed)
-	for _, key := range active[:min(len(active), maxNamed)] {
-		names = append(names, key.String())
-	}
-	e.log.Warn("reconciles are still running after the stop timeout, their contexts end now",
-		"timeout", e.opts.StopTimeout, "count", len(active), "objects", names)
-	cancelRuns(ErrStopTimeout)
-	return fmt.Errorf("%w: %d after %s, %s among them", ErrStopTimeout, len(active), e.opts.StopTimeout, strings.Join(names, ", "))
-}
-
-// maxNamed is how many objects a message names at most.
-const maxNamed = 5
 
 // changed takes in a change of the controller's own objects.
 func (e *engine) changed(c change) {

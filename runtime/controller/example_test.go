@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"time"
 
 	"github.com/go-kube/kube"
 	"github.com/go-kube/kube/k8s/apps"
@@ -185,4 +186,33 @@ func ExampleNewApplier() {
 	cancel()
 	fmt.Println(ctl.Run(ctx), len(ctl.Queue()), applier.Stats().Sent)
 	// Output: <nil> 0 0
+}
+
+// The queue and the workers of a controller, for keys that no watch tells of.
+func ExampleRunner() {
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+
+	tries := map[string]int{}
+	runner := controller.NewRunner(func(ctx context.Context, account string) (controller.Action, error) {
+		tries[account]++
+		fmt.Println("syncing", account, "because:", controller.ReasonFrom(ctx))
+		if tries[account] == 1 {
+			return controller.After(10 * time.Millisecond), nil // look again
+		}
+		stop() // the example has seen enough
+		return controller.Await(), nil
+	}, &controller.RunnerOptions{Name: "accounts"})
+	runner.Trigger("alice")
+	runner.Trigger("alice") // the same run
+	runner.Schedule("bob", time.Hour)
+	fmt.Println("Run returned", runner.Run(ctx))
+	for _, item := range runner.Queue() {
+		fmt.Println(item.Key, "has not run")
+	}
+	// Output:
+	// syncing alice because: custom
+	// syncing alice because: reconciler requested
+	// Run returned <nil>
+	// bob has not run
 }

@@ -132,20 +132,9 @@ func (o *Options) prepared(endpoint kube.Endpoint) (Options, error) {
 	if c.Name == "" {
 		c.Name = endpoint.Descriptor().GroupResource().String()
 	}
-	if c.Concurrency == 0 {
-		c.Concurrency = defaultConcurrency
-	}
-	if c.Concurrency < 0 {
-		c.Concurrency = unlimited
-	}
-	if c.DebounceLimit == 0 {
-		c.DebounceLimit = min(c.Debounce, horizon) * defaultDebounceFactor
-	}
+	c.setDefaults()
 	if c.SyncTimeout == 0 {
 		c.SyncTimeout = defaultSyncTimeout
-	}
-	if c.StopTimeout == 0 {
-		c.StopTimeout = defaultStopTimeout
 	}
 	if c.OwnWrites == 0 {
 		c.OwnWrites = defaultOwnWrites
@@ -163,8 +152,24 @@ func (o *Options) prepared(endpoint kube.Endpoint) (Options, error) {
 	if c.Watch.Logger == nil {
 		c.Watch.Logger = c.Logger
 	}
-	c.Backoff = c.Backoff.withDefaults()
 	return c, c.validate()
+}
+
+// setDefaults fills in what a [Runner] has as well.
+func (o *Options) setDefaults() {
+	if o.Concurrency == 0 {
+		o.Concurrency = defaultConcurrency
+	}
+	if o.Concurrency < 0 {
+		o.Concurrency = unlimited
+	}
+	if o.DebounceLimit == 0 {
+		o.DebounceLimit = min(o.Debounce, horizon) * defaultDebounceFactor
+	}
+	if o.StopTimeout == 0 {
+		o.StopTimeout = defaultStopTimeout
+	}
+	o.Backoff = o.Backoff.withDefaults()
 }
 
 func (o *Options) validate() error {

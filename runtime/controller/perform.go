@@ -89,13 +89,7 @@ func (e *engine) callReconciler(c *call, raw *resource.Raw) (action Action, err 
 }
 
 func (e *engine) succeeded(c *call, action Action) outcome {
-	switch action.kind {
-	case after:
-		return outcome{again: true, delay: action.delay, reason: Reason{Kind: Requested}}
-	case retry:
-		return e.retry(c.attempt, nil)
-	}
-	return e.rest(outcome{})
+	return e.rest(e.opts.Backoff.succeeded(c.attempt, action))
 }
 
 // rest adds the run of a resync to an outcome that asks for none.
@@ -126,23 +120,10 @@ func (e *engine) failed(c *call, action Action, err error) outcome {
 
 // rule is what happens where the user has no rule of their own.
 func (e *engine) rule(attempt int, action Action, err error) outcome {
-	switch {
-	case IsTerminal(err) || isUndecodable(err):
-		return outcome{failed: true}
-	case action.kind == after:
-		return outcome{failed: true, again: true, delay: action.delay, reason: Reason{Kind: Retried}}
-	}
-	return e.retry(attempt, err)
+	return e.opts.Backoff.rule(attempt, action, err)
 }
 
-// retry plans a run after the backoff, or after what the server asked for if that is longer.
-func (e *engine) retry(attempt int, err error) outcome {
-	delay := e.opts.Backoff.delay(attempt)
-	if asked, ok := kube.RetryAfter(err); ok {
-		delay = max(delay, asked)
-	}
-	return outcome{failed: true, again: true, delay: delay, reason: Reason{Kind: Retried}}
-}
+func (e *engine) retry(attempt int, err error) outcome { return e.opts.Backoff.retry(attempt, err) }
 
 // askUser asks the hook of OnError; decided is false where there is none or it failed itself.
 func (e *engine) askUser(c *call, err error) (o outcome, decided bool) {

@@ -23,9 +23,9 @@ type QueueItem[K any] struct {
 	Failures int
 }
 
-// plannedKey is a [QueueItem] without its type.
-type plannedKey struct {
-	key              objectKey
+// plannedKey is what a runner has to do with a key.
+type plannedKey[K comparable] struct {
+	key              K
 	running, planned bool
 	at               time.Time
 	reason           Reason
@@ -33,22 +33,25 @@ type plannedKey struct {
 	failures         int
 }
 
-func (e *engine) queue() []plannedKey {
-	r := e.runner.Load()
-	if r == nil {
-		return nil
+func (e *engine) queue() []plannedKey[objectKey] {
+	if r := e.runner.Load(); r != nil {
+		return r.queue()
 	}
-	var keys []plannedKey
-	r.each(func(e *entry[objectKey]) {
+	return nil
+}
+
+// queue returns the keys that run or are to run, in the order of their times.
+func (r *runner[K]) queue() (keys []plannedKey[K]) {
+	r.each(func(e *entry[K]) {
 		if e.place == idle && !e.running {
 			return // only its failures are remembered
 		}
-		p := plannedKey{key: e.key, running: e.running, planned: e.place != idle, failures: int(e.failures)}
+		p := plannedKey[K]{key: e.key, running: e.running, planned: e.place != idle, failures: int(e.failures)}
 		if p.planned {
 			p.at, p.reason, p.priority = r.start.Add(time.Duration(e.at)), e.reason, e.priority
 		}
 		keys = append(keys, p)
 	})
-	slices.SortFunc(keys, func(a, b plannedKey) int { return a.at.Compare(b.at) })
+	slices.SortFunc(keys, func(a, b plannedKey[K]) int { return a.at.Compare(b.at) })
 	return keys
 }
