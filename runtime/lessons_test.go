@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 //go:embed testdata/lessons.txt
@@ -122,5 +124,30 @@ func TestDefectsHaveRegressionTests(t *testing.T) {
 		if !found || !strings.HasPrefix(l.title, fmt.Sprint(numbers[i], ": ")) {
 			t.Errorf("lessons.txt:%d: %q has no %s…", l.line, l.title, name)
 		}
+	}
+}
+
+// What was collected has so many items under each heading: none is lost in silence.
+func TestLessonsAreComplete(t *testing.T) {
+	all, err := read(lessons)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := map[string]int{}
+	for heading, items := range all {
+		counts[heading] = len(items)
+	}
+	want := map[string]int{
+		"Tests of kube-rs: its watcher":                                          8,
+		"What kube-rs has no test of: each failure in each state of its watcher": 10,
+		"Tests of kube-rs: its runtime without a cluster":                        37,
+		"Defects of kube-rs, found by reading":                                   15,
+		"Reports about watches":                                                  15,
+		"Reports about backoff, retries and scheduling":                          13,
+		"Reports about caches and memory":                                        5,
+		"Reports about controllers as programs":                                  4,
+	}
+	if diff := cmp.Diff(want, counts); diff != "" {
+		t.Errorf("items (-want +got):\n%s", diff)
 	}
 }
