@@ -3,6 +3,7 @@ package reflector
 import (
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"github.com/go-kube/kube"
 	"github.com/go-kube/kube/internal/wire"
@@ -14,7 +15,8 @@ import (
 // those who follow them. One goroutine writes, the one in run; what it alone touches it does
 // without the lock, so that decoding and comparing hold up no reader.
 //
-// Locks are taken in the order cache.mu, subscriber.mu.
+// Locks are taken in the order joints.mu, cache.mu, subscriber.mu; of two caches that of the one which is
+// left for the other first.
 type cache struct {
 	decoder
 	engine  *watcher.Engine
@@ -23,8 +25,9 @@ type cache struct {
 	given   bool  // the events come from a sequence of the program's
 	invalid error // what is wrong with the options, beside those of the watch
 
-	ready   chan struct{} // closed when the first snapshot is complete
-	stopped chan struct{} // closed when run has returned
+	next    atomic.Pointer[cache] // that all have gone over to; nil while they have not
+	ready   chan struct{}         // closed when the first snapshot is complete
+	stopped chan struct{}         // closed when run has returned
 
 	maxBytes int64        // that are not reported; 0 is no limit
 	reported int64        // size of the last report; of the writer
@@ -115,8 +118,41 @@ func (c *cache) divide(namespaces Namespaces) {
 	c.parts, c.known = map[string]*part{}, false
 }
 
+// now returns the cache that readers of c read.
+func (c *cache) now() *cache {
+	for next := c.next.Load(); next != nil; next = c.next.Load() {
+		c = next
+	}
+	return c
+}
+
+// lockToRead returns the cache that readers of c read, locked for reading.
+func (c *cache) lockToRead() *cache {
+	for {
+		c = c.now()
+		c.mu.RLock()
+		if c.next.Load() == nil {
+			return c
+		}
+		c.mu.RUnlock()
+	}
+}
+
+// lock is lockToRead for who changes it.
+func (c *cache) lock() *cache {
+	for {
+		c = c.now()
+		c.mu.Lock()
+		if c.next.Load() == nil {
+			return c
+		}
+		c.mu.Unlock()
+	}
+}
+
 // state returns what the watches are doing.
 func (c *cache) state() watcher.State {
+	c = c.now()
 	if c.namespaces != nil {
 		return c.namespaces.state(c)
 	}
@@ -134,7 +170,7 @@ func (c *cache) namespaceStates() map[string]watcher.State {
 // isReady reports whether the first snapshot is complete.
 func (c *cache) isReady() bool {
 	select {
-	case <-c.ready:
+	case <-c.now().ready:
 		return true
 	default:
 		return false
@@ -146,7 +182,7 @@ func (c *cache) get(namespace, name string) (content, bool) {
 	if c.descriptor.Scope == resource.ClusterScoped {
 		namespace = ""
 	}
-	c.mu.RLock()
+	c = c.lockToRead()
 	defer c.mu.RUnlock()
 	p := c.part(namespace)
 	if p == nil {
@@ -171,7 +207,7 @@ func (c *cache) missing(namespace, name string) error {
 
 // all returns the objects as they are at this moment.
 func (c *cache) all() []*resource.Raw {
-	c.mu.RLock()
+	c = c.lockToRead()
 	defer c.mu.RUnlock()
 	return c.listed()
 }
@@ -211,7 +247,7 @@ func (c *cache) lookup(x *indexed, value string) []*resource.Raw {
 }
 
 func (c *cache) stats() Stats {
-	c.mu.RLock()
+	c = c.lockToRead()
 	defer c.mu.RUnlock()
 	s := Stats{Objects: c.objects, Bytes: c.bytes, ResourceVersion: c.lowest(), Subscribers: len(c.subscribers)}
 	for sub := range c.subscribers {

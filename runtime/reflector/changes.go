@@ -50,63 +50,63 @@ func (r *Reflector[K]) Changes(ctx context.Context) iter.Seq[Change[K]] {
 // changes is Changes without types.
 func (c *cache) changes(ctx context.Context) iter.Seq2[*resource.Raw, news] {
 	return func(yield func(*resource.Raw, news) bool) {
-		s := c.subscribe()
-		defer c.unsubscribe(s)
+		s := newSubscriber()
+		c.enlist(s)
+		defer s.leave()
 		for ctx.Err() == nil {
-			raw, n, ok := c.nextFor(s)
+			raw, n, ok := s.take()
 			if ok {
 				if !yield(raw, n) {
 					return
 				}
 				continue
 			}
-			if !c.waitFor(ctx, s) {
+			if !s.waitFor(ctx) {
 				return
 			}
 		}
 	}
 }
 
-func (c *cache) subscribe() *subscriber {
-	s := newSubscriber()
-	c.enlist(s)
-	return s
-}
-
+// enlist has s be told of what is in c and what happens to it.
 func (c *cache) enlist(s *subscriber) {
-	c.mu.Lock()
+	c = c.lock()
 	defer c.mu.Unlock()
+	s.home.Store(c)
 	if c.begun {
 		s.start(c)
 	}
 	c.subscribers[s] = struct{}{}
 }
 
-func (c *cache) unsubscribe(s *subscriber) {
-	c.mu.Lock()
+// leave undoes enlist.
+func (s *subscriber) leave() {
+	c := s.home.Load().lock()
 	defer c.mu.Unlock()
 	delete(c.subscribers, s)
 }
 
-func (c *cache) nextFor(s *subscriber) (*resource.Raw, news, bool) {
-	c.mu.RLock()
+// take returns the next thing to tell.
+func (s *subscriber) take() (*resource.Raw, news, bool) {
+	c := s.home.Load().lockToRead()
 	defer c.mu.RUnlock()
 	return s.next()
 }
 
 // waitFor waits until there may be something to tell s; it returns false when there will be
 // nothing more.
-func (c *cache) waitFor(ctx context.Context, s *subscriber) bool {
+func (s *subscriber) waitFor(ctx context.Context) bool {
 	select {
 	case <-s.wake:
 		return true
 	default:
 	}
+	c := s.home.Load()
 	select {
 	case <-s.wake:
 		return true
 	case <-c.stopped:
-		return s.len() > 0
+		return c.next.Load() != nil || s.len() > 0
 	case <-ctx.Done():
 		return false
 	}

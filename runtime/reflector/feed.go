@@ -117,7 +117,10 @@ func (f *Feed) store() *cache {
 	if f.from != nil {
 		return f.from.now()
 	}
-	return f.follows.Load()
+	if c := f.follows.Load(); c != nil {
+		return c.now()
+	}
+	return nil
 }
 
 // Events yields a snapshot and what happens after it, until ctx ends; that of a reflector

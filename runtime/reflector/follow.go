@@ -14,11 +14,11 @@ func (c *cache) events(ctx context.Context, patience time.Duration) iter.Seq[wat
 		s := newSubscriber()
 		s.follows = true
 		c.enlist(s)
-		defer c.unsubscribe(s)
-		defer c.hurry(s, patience)()
+		defer s.leave()
+		defer s.hurry(patience)()
 		for ctx.Err() == nil {
-			event, ok := c.nextEvent(s)
-			if ok && !yield(event) || !ok && !c.waitFor(ctx, s) {
+			event, ok := s.takeEvent()
+			if ok && !yield(event) || !ok && !s.waitFor(ctx) {
 				return
 			}
 		}
@@ -27,12 +27,12 @@ func (c *cache) events(ctx context.Context, patience time.Duration) iter.Seq[wat
 
 // hurry has s begin with those namespaces that are there once patience is over. The function that it
 // returns stops that.
-func (c *cache) hurry(s *subscriber, patience time.Duration) (stop func() bool) {
-	if patience == 0 || c.namespaces == nil {
+func (s *subscriber) hurry(patience time.Duration) (stop func() bool) {
+	if patience == 0 || s.home.Load().namespaces == nil {
 		return func() bool { return false }
 	}
 	return time.AfterFunc(patience, func() {
-		c.mu.Lock()
+		c := s.home.Load().lock()
 		defer c.mu.Unlock()
 		s.hurried = true
 		c.beginPartly()
@@ -50,8 +50,9 @@ func (c *cache) beginPartly() {
 	}
 }
 
-func (c *cache) nextEvent(s *subscriber) (watcher.RawEvent, bool) {
-	c.mu.RLock()
+// takeEvent returns the next event for one who follows.
+func (s *subscriber) takeEvent() (watcher.RawEvent, bool) {
+	c := s.home.Load().lockToRead()
 	defer c.mu.RUnlock()
 	return s.event(c.lowest())
 }

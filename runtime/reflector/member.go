@@ -61,13 +61,7 @@ func (all *joints) best(key jointKey) (best *joint) {
 	return best
 }
 
-// betterWith reports whether j, which serves m, does so better than what it follows.
-func (m *member) betterWith(j *joint) bool {
-	return m.move != nil && m.joint != j &&
-		(m.joint == nil || j.key.watch.Whole(m.joint.key.watch))
-}
-
-// moveTo has the feeds follow j that are better off with it, which is ready.
+// moveTo has the feeds follow j, which is ready, that have a watch of their own.
 func (all *joints) moveTo(j *joint) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -85,7 +79,7 @@ func (all *joints) move(j *joint, which func(*member) bool) {
 			continue
 		}
 		for m := range members {
-			if m.betterWith(j) && which(m) {
+			if m.move != nil && m.joint == nil && which(m) {
 				m.move()
 			}
 		}

@@ -104,9 +104,9 @@ type loop struct {
 	known map[string]string
 }
 
-func (l *loop) take(c *cache, n int) {
+func (l *loop) hear(n int) {
 	for range n {
-		raw, news, ok := c.nextFor(l.subscriber)
+		raw, news, ok := l.take()
 		switch {
 		case !ok:
 			return
@@ -133,7 +133,8 @@ func TestModel(t *testing.T) {
 		case i == 0 || m.random.IntN(100) == 0:
 			m.relist()
 		case i%1000 == 1:
-			loops = append(loops, &loop{m.cache.subscribe(), map[string]string{}})
+			loops = append(loops, &loop{newSubscriber(), map[string]string{}})
+			m.cache.enlist(loops[len(loops)-1].subscriber)
 		default:
 			m.cache.take(m.cache.whole, m.step())
 		}
@@ -144,7 +145,7 @@ func TestModel(t *testing.T) {
 				t.Fatalf("step %d: %d changes of 40 names are pending, %d queued", i, n, len(l.queue))
 			}
 			if j > 0 && m.random.IntN(20) == 0 { // the first one is stuck
-				l.take(m.cache, m.random.IntN(20))
+				l.hear(m.random.IntN(20))
 			}
 		}
 		if i%100 == 0 {
@@ -152,7 +153,7 @@ func TestModel(t *testing.T) {
 		}
 	}
 	for i, l := range loops {
-		l.take(m.cache, 1000)
+		l.hear(1000)
 		if diff := cmp.Diff(m.state(), l.known); diff != "" {
 			t.Errorf("subscriber %d (-model +known):\n%s", i, diff)
 		}

@@ -42,7 +42,7 @@ func (c *cache) partOf(namespace string) *part {
 
 // readyIn reports whether all objects of a namespace are there.
 func (c *cache) readyIn(namespace string) bool {
-	c.mu.RLock()
+	c = c.lockToRead()
 	defer c.mu.RUnlock()
 	p := c.partOf(namespace)
 	return p != nil && p.synced
@@ -50,7 +50,7 @@ func (c *cache) readyIn(namespace string) bool {
 
 // versionIn returns how far the store has come in a namespace.
 func (c *cache) versionIn(namespace string) string {
-	c.mu.RLock()
+	c = c.lockToRead()
 	defer c.mu.RUnlock()
 	if p := c.partOf(namespace); p != nil {
 		return p.version
@@ -60,7 +60,7 @@ func (c *cache) versionIn(namespace string) string {
 
 // readyParts returns the namespaces of which all objects are there, sorted.
 func (c *cache) readyParts() []string {
-	c.mu.RLock()
+	c = c.lockToRead()
 	defer c.mu.RUnlock()
 	var ready []string
 	for name, p := range c.parts {
@@ -102,7 +102,7 @@ func olderThan(version, other string) bool {
 
 // why returns why an object of a namespace is not there.
 func (c *cache) why(namespace string) error {
-	c.mu.RLock()
+	c = c.lockToRead()
 	defer c.mu.RUnlock()
 	p := c.partOf(namespace)
 	switch {

@@ -39,6 +39,8 @@ type Options struct {
 	// namespace or all, selectors, and ways to watch. The first to run starts the watch; those
 	// that follow find what is there; the last whose Run ends stops it. Nothing else can be
 	// told from a reflector of one's own: what one reader does, or does not do, holds up no other.
+	// Readers of metadata use the watch of whole objects where there is one, and go over to it when it
+	// comes later: then Changes goes on as after a list, with what has changed.
 	// Log records are the first's; every OnError is called.
 	//
 	// A reflector with an index, a Modify function or Decoded keeps more than the others have,

@@ -143,7 +143,7 @@ type follower struct {
 }
 
 // follow follows r until the test ends. hold, if not nil, is called in the loop body.
-func follow(t *testing.T, r *reflector.Reflector[corev1.ConfigMap], hold func()) *follower {
+func follow[K any](t *testing.T, r *reflector.Reflector[K], hold func()) *follower {
 	t.Helper()
 	f := &follower{t: t}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -163,7 +163,7 @@ func follow(t *testing.T, r *reflector.Reflector[corev1.ConfigMap], hold func())
 	return f
 }
 
-func (f *follower) take(c reflector.Change[corev1.ConfigMap]) {
+func (f *follower) take[K any](c reflector.Change[K]) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	sign := ""

@@ -48,7 +48,7 @@ func Metadata[K any](s Store[K]) Store[resource.Metadata[K]] {
 
 // candidates returns objects among which are all that selector selects: by the index that leaves the fewest.
 func (c *cache) candidates(selector resource.Selector) []*resource.Raw {
-	c.mu.RLock()
+	c = c.lockToRead()
 	defer c.mu.RUnlock()
 	var best []*bucket
 	fewest := c.objects + 1

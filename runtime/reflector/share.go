@@ -45,6 +45,7 @@ type joint struct {
 	stop  context.CancelFunc
 	tasks sync.WaitGroup
 	users map[*source]struct{} // guarded by mu of joints
+	next  *joint               // that has taken this one over; guarded by mu of joints
 }
 
 // jointsOf returns where the shared caches of a client are.
@@ -94,6 +95,7 @@ func (all *joints) begin(ctx context.Context, key jointKey, s *source) *joint {
 		select {
 		case <-j.cache.ready:
 			all.moveTo(j)
+			all.takeOver(ctx, j)
 		case <-j.cache.stopped:
 		}
 	})
@@ -105,6 +107,7 @@ func (all *joints) begin(ctx context.Context, key jointKey, s *source) *joint {
 // is not called after that.
 func (s *source) leave(all *joints, j *joint) {
 	all.mu.Lock()
+	j = j.now()
 	delete(j.users, s)
 	last := len(j.users) == 0
 	if last {

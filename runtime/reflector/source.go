@@ -39,7 +39,7 @@ func newSource(share bool) *source {
 }
 
 // now returns the cache to read.
-func (s *source) now() *cache { return s.cache.Load() }
+func (s *source) now() *cache { return s.cache.Load().now() }
 
 // run fills the cache, alone or with others, until ctx ends.
 func (s *source) run(ctx context.Context) error {

@@ -105,7 +105,7 @@ func (c *cache) rearrange(left []string, joined map[string]*part) {
 
 // states returns what the watch of each namespace is doing.
 func (c *cache) states() map[string]watcher.State {
-	c.mu.RLock()
+	c = c.lockToRead()
 	defer c.mu.RUnlock()
 	states := make(map[string]watcher.State, len(c.parts))
 	for name, p := range c.parts {

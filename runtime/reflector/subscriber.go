@@ -2,6 +2,7 @@ package reflector
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/go-kube/kube/resource"
 )
@@ -11,6 +12,7 @@ import (
 // follower costs a pointer per object that changed, however often it changed.
 type subscriber struct {
 	wake chan struct{} // holds a token while there may be something to tell
+	home atomic.Pointer[cache]
 
 	// What follows is guarded by cache.mu.
 
@@ -115,6 +117,11 @@ func (s *subscriber) deleted(e *entry) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.drop(e)
+}
+
+// drop is deleted. The caller holds mu too.
+func (s *subscriber) drop(e *entry) {
 	if _, known := s.pending[e]; known {
 		s.pending[e] = isDeleted
 	} else {

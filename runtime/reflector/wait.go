@@ -43,36 +43,47 @@ func (w *waiter) passed(p *part) bool {
 
 // waitReady waits for the first snapshot.
 func (c *cache) waitReady(ctx context.Context) error {
-	select {
-	case <-c.ready:
-		return nil
-	case <-ctx.Done():
-		if c.isReady() {
+	for {
+		c = c.now()
+		select {
+		case <-c.ready:
 			return nil
+		case <-ctx.Done():
+			if c.isReady() {
+				return nil
+			}
+			return c.gaveUp("has no snapshot yet", context.Cause(ctx))
+		case <-c.stopped:
+			if c.isReady() {
+				return nil
+			}
+			if c.next.Load() == nil {
+				return c.gaveUp("has no snapshot", ErrStopped)
+			}
 		}
-		return c.gaveUp("has no snapshot yet", context.Cause(ctx))
-	case <-c.stopped:
-		if c.isReady() {
-			return nil
-		}
-		return c.gaveUp("has no snapshot", ErrStopped)
 	}
 }
 
 // waitVersion waits until the cache has reached version in a namespace.
 func (c *cache) waitVersion(ctx context.Context, namespace, version string) error {
-	w := c.await(namespace, version)
+	w, c := c.await(namespace, version)
 	if w == nil {
 		return nil
 	}
 	defer c.forget(w)
-	select {
-	case <-w.done:
-		return nil
-	case <-ctx.Done():
-		return c.gaveUp(c.behind(w), context.Cause(ctx))
-	case <-c.stopped:
-		return c.gaveUp(c.behind(w), ErrStopped)
+	for {
+		select {
+		case <-w.done:
+			return nil
+		case <-ctx.Done():
+			return c.gaveUp(c.behind(w), context.Cause(ctx))
+		case <-c.stopped:
+			next := c.next.Load()
+			if next == nil {
+				return c.gaveUp(c.behind(w), ErrStopped)
+			}
+			c = next
+		}
 	}
 }
 
@@ -84,27 +95,27 @@ func checkVersion(version string) error {
 	return nil
 }
 
-// await returns a waiter for version, or nil when it is reached already.
-func (c *cache) await(namespace, version string) *waiter {
+// await returns a waiter for version and where it waits, or nil when it is reached already.
+func (c *cache) await(namespace, version string) (*waiter, *cache) {
 	w := &waiter{namespace, version, make(chan struct{})}
-	c.mu.Lock()
+	c = c.lock()
 	defer c.mu.Unlock()
 	if c.reached(w) {
-		return nil
+		return nil, c
 	}
 	c.waiters[w] = struct{}{}
-	return w
+	return w, c
 }
 
 func (c *cache) forget(w *waiter) {
-	c.mu.Lock()
+	c = c.lock()
 	defer c.mu.Unlock()
 	delete(c.waiters, w)
 }
 
 func (c *cache) behind(w *waiter) string {
 	where, version := "", ""
-	c.mu.RLock()
+	c = c.lockToRead()
 	if w.namespace == everywhere {
 		version = c.lowest()
 	} else {
