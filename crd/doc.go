@@ -163,6 +163,7 @@
 //
 // Types with marker comments (+kubebuilder:validation:MaxLength=63) work unchanged: [ReadMarkers]
 // reads their source, and the definition is the one that controller-gen makes of it.
+// [MarkerOptions].Warn is told of markers that are misspelt.
 //
 // # Files
 //

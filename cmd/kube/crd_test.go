@@ -49,6 +49,7 @@ func TestCRD(t *testing.T) {
 	good := crdFile(t)
 	folder := filepath.Dir(good)
 	writeText(t, filepath.Join(folder, "more", "object.json"), `{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "a"}}`)
+	writeText(t, filepath.Join(folder, "kustomizeconfig.yaml"), "nameReference:\n- kind: Service\n  fieldSpecs:\n  - {kind: CustomResourceDefinition, path: spec/conversion}\n")
 	server := httptest.NewServer(http.FileServer(http.Dir(folder)))
 	defer server.Close()
 	const found, unjudged, usage = 1, 2, 2 // what it ends with

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
@@ -118,21 +119,32 @@ func download(ctx context.Context, address string) ([]byte, error) {
 	return text, nil
 }
 
-// parseDefinitions reads the definitions among the YAML or JSON documents of a file.
+// parseDefinitions reads the definitions among the YAML or JSON documents of a file. Those that are no
+// objects, as the configuration of other tools is not, are passed over.
 func parseDefinitions(file string, text []byte) (defs []loaded, err error) {
-	objects, err := parseObjects(text)
+	err = eachDocument(text, func(document []byte) error {
+		var head struct{ Kind string }
+		if err := json.Unmarshal(document, &head); err != nil || head.Kind == "" {
+			return nil
+		}
+		objects, err := parseDocument(document)
+		if err != nil {
+			return err
+		}
+		for _, obj := range objects {
+			if obj.GetKind() != "CustomResourceDefinition" {
+				continue
+			}
+			def, err := asDefinition(obj)
+			if err != nil {
+				return fmt.Errorf("the definition %q: %w", obj.GetName(), err)
+			}
+			defs = append(defs, loaded{def, file})
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	for _, obj := range objects {
-		if obj.GetKind() != "CustomResourceDefinition" {
-			continue
-		}
-		def, err := asDefinition(obj)
-		if err != nil {
-			return nil, fmt.Errorf("%s: the definition %q: %w", file, obj.GetName(), err)
-		}
-		defs = append(defs, loaded{def, file})
 	}
 	return defs, nil
 }

@@ -89,35 +89,38 @@ func loadOrder(obj *unstructured.Unstructured) int {
 }
 
 // parseObjects reads the objects of YAML documents; those of lists are taken out.
-func parseObjects(data []byte) ([]*unstructured.Unstructured, error) {
-	var objects []*unstructured.Unstructured
+func parseObjects(data []byte) (objects []*unstructured.Unstructured, err error) {
+	err = eachDocument(data, func(document []byte) error {
+		found, err := parseDocument(document)
+		objects = append(objects, found...)
+		return err
+	})
+	return objects, err
+}
+
+// eachDocument calls visit for every YAML document that is not empty, as JSON. Errors say which one it was.
+func eachDocument(data []byte, visit func(document []byte) error) error {
 	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
 	for n := 1; ; n++ {
 		document, err := reader.Read()
 		if errors.Is(err, io.EOF) {
-			return objects, nil
+			return nil
+		}
+		if err == nil {
+			document, err = yaml.YAMLToJSONStrict(document) // of a key that is there twice, one would be lost
+		}
+		if err == nil && string(bytes.TrimSpace(document)) != "null" {
+			err = visit(document)
 		}
 		if err != nil {
-			return nil, err
+			return fmt.Errorf("document %d: %w", n, err)
 		}
-		found, err := parseDocument(document)
-		if err != nil {
-			return nil, fmt.Errorf("document %d: %w", n, err)
-		}
-		objects = append(objects, found...)
 	}
 }
 
 func parseDocument(document []byte) ([]*unstructured.Unstructured, error) {
-	data, err := yaml.YAMLToJSONStrict(document) // of a key that is there twice, one would be lost
-	if err != nil {
-		return nil, err
-	}
-	if string(bytes.TrimSpace(data)) == "null" {
-		return nil, nil
-	}
 	obj := &unstructured.Unstructured{}
-	if err := obj.UnmarshalJSON(data); err != nil {
+	if err := obj.UnmarshalJSON(document); err != nil {
 		return nil, err
 	}
 	if !obj.IsList() {
