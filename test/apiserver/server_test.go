@@ -21,7 +21,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/go-kube/kube"
 	"github.com/go-kube/kube/k8s/core"
 	"github.com/go-kube/kube/runtime/wait"
 )
@@ -66,15 +65,7 @@ func get(t *testing.T, s *Server, path string) []byte {
 // ownService returns the Service of the server itself, which it makes some time after it is ready.
 func ownService(t *testing.T, s *Server) *corev1.Service {
 	t.Helper()
-	cfg, err := kube.ConfigFromKubeconfig(s.Kubeconfig(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := kube.NewClient(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
+	client := NewClient(t, s)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	service, err := wait.For(ctx, client.Namespaced(core.Services, "default"), "kubernetes", wait.Exists[corev1.Service]())

@@ -16,10 +16,10 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/go-kube/kube"
 	"github.com/go-kube/kube/crd"
 	"github.com/go-kube/kube/crd/cel"
 	"github.com/go-kube/kube/k8s/apiextensions"
+	"github.com/go-kube/kube/test/apiserver"
 	"github.com/go-kube/kube/test/servers"
 )
 
@@ -118,20 +118,12 @@ type session struct {
 func newSession(t *testing.T, tab *table) *session {
 	t.Helper()
 	server := servers.Shared(t)
-	cfg, err := kube.ConfigFromKubeconfig(server.Kubeconfig(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := kube.NewClient(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := apiserver.NewClient(t, server)
 	def := tab.definition()
 	t.Cleanup(func() {
 		if err := client.All(apiextensions.CustomResourceDefinitions).Delete(context.Background(), def.Name, nil); err != nil {
 			t.Errorf("deleting %s: %v", def.Name, err)
 		}
-		client.Close()
 	})
 	if err := crd.Install(t.Context(), client, "test", def); err != nil {
 		t.Fatal(err)

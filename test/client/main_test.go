@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/go-kube/kube"
+	"github.com/go-kube/kube/test/apiserver"
 	"github.com/go-kube/kube/test/servers"
 )
 
@@ -14,16 +15,7 @@ func TestMain(m *testing.M) { servers.Main(m) }
 func connect(t *testing.T) (*kube.Client, string) {
 	t.Helper()
 	server := servers.Shared(t)
-	cfg, err := kube.ConfigFromKubeconfig(server.Kubeconfig(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := kube.NewClient(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.Close)
-	return client, server.NewNamespace(t)
+	return apiserver.NewClient(t, server), server.NewNamespace(t)
 }
 
 // must returns v, and ends the test when there is an error.

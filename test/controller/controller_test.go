@@ -14,6 +14,7 @@ import (
 	"github.com/go-kube/kube/k8s/core"
 	"github.com/go-kube/kube/runtime/controller"
 	"github.com/go-kube/kube/runtime/watcher"
+	"github.com/go-kube/kube/test/apiserver"
 	"github.com/go-kube/kube/test/servers"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,17 +27,7 @@ const patience = 4 * time.Minute
 
 func connect(t *testing.T, server servers.Server, wrap ...func(http.RoundTripper) http.RoundTripper) *kube.Client {
 	t.Helper()
-	cfg, err := kube.ConfigFromKubeconfig(server.Kubeconfig(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg.Wrap = append(cfg.Wrap, wrap...)
-	client, err := kube.NewClient(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.Close)
-	return client
+	return apiserver.NewClient(t, server, func(cfg *kube.Config) { cfg.Wrap = append(cfg.Wrap, wrap...) })
 }
 
 // run runs controllers until the test ends.

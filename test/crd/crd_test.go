@@ -20,6 +20,7 @@ import (
 	"github.com/go-kube/kube/crd"
 	"github.com/go-kube/kube/k8s/apiextensions"
 	"github.com/go-kube/kube/resource"
+	"github.com/go-kube/kube/test/apiserver"
 	"github.com/go-kube/kube/test/servers"
 )
 
@@ -28,17 +29,7 @@ func TestMain(m *testing.M) { servers.Main(m) }
 // connect returns a client of the shared server that fails the test at every warning.
 func connect(t *testing.T) *kube.Client {
 	t.Helper()
-	cfg, err := kube.ConfigFromKubeconfig(servers.Shared(t).Kubeconfig(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg.OnWarning = func(w kube.Warning) { t.Errorf("the server warns: %v", w.Text) }
-	client, err := kube.NewClient(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.Close)
-	return client
+	return apiserver.NewClient(t, servers.Shared(t), apiserver.NoWarnings(t))
 }
 
 // install installs definitions, and deletes them when the test ends.

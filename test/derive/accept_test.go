@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-kube/kube"
 	"github.com/go-kube/kube/crd"
+	"github.com/go-kube/kube/internal/crdtest"
 	"github.com/go-kube/kube/k8s/apiextensions"
 	"github.com/go-kube/kube/test/apiserver"
 )
@@ -20,7 +21,7 @@ func TestMain(m *testing.M) { apiserver.Main(m) }
 // kind, and changes nothing when it is applied again.
 func accept(t *testing.T, def *apiextensionsv1.CustomResourceDefinition) bool {
 	t.Helper()
-	client := connect(t)
+	client := apiserver.NewClient(t, apiserver.Shared(t), apiserver.NoWarnings(t))
 	api := client.All(apiextensions.CustomResourceDefinitions)
 	defer func() {
 		if err := api.Delete(context.Background(), def.Name, nil); err != nil {
@@ -39,7 +40,7 @@ func accept(t *testing.T, def *apiextensionsv1.CustomResourceDefinition) bool {
 	if def.Spec.Conversion == nil {
 		kept.Spec.Conversion = nil // the server's default
 	}
-	if diff := differences("", comparable(def), comparable(kept)); len(diff) > 0 {
+	if diff := crdtest.Differences("", comparable(def), comparable(kept)); len(diff) > 0 {
 		t.Errorf("the server keeps something else of %s:\n%s", def.Name, strings.Join(diff, "\n"))
 		return false
 	}
@@ -72,20 +73,4 @@ func unchanged(t *testing.T, client *kube.Client, def *apiextensionsv1.CustomRes
 		}
 		first = second
 	}
-}
-
-// connect returns a client of the shared server that fails the test at every warning.
-func connect(t *testing.T) *kube.Client {
-	t.Helper()
-	cfg, err := kube.ConfigFromKubeconfig(apiserver.Shared(t).Kubeconfig(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg.OnWarning = func(w kube.Warning) { t.Errorf("the server warns: %v", w.Text) }
-	client, err := kube.NewClient(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.Close)
-	return client
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +20,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/go-kube/kube/crd"
+	"github.com/go-kube/kube/internal/crdtest"
 	"github.com/go-kube/kube/resource"
 )
 
@@ -162,7 +162,7 @@ func (p project) compare(t *testing.T, sources []fs.FS, modfile string) (r row) 
 			r.Different = append(r.Different, of.Kind+" is not derived")
 			continue
 		}
-		if diff := differences("", comparable(want), comparable(got)); len(diff) > 0 {
+		if diff := crdtest.Differences("", comparable(want), comparable(got)); len(diff) > 0 {
 			t.Errorf("%s differs from controller-gen:\n%s", of, strings.Join(diff, "\n"))
 			r.Different = append(r.Different, of.Kind+" differs from controller-gen")
 		} else {
@@ -193,58 +193,12 @@ func (p project) compareShipped(t *testing.T, r *row, of schema.GroupKind, want,
 	if p.derivedStep != nil {
 		p.derivedStep(got)
 	}
-	if diff := differences("", comparable(want), comparable(got)); len(diff) > 0 {
+	if diff := crdtest.Differences("", comparable(want), comparable(got)); len(diff) > 0 {
 		t.Errorf("%s differs from the YAML shipped:\n%s", of, strings.Join(diff, "\n"))
 		r.Different = append(r.Different, of.Kind+" differs")
 		return
 	}
 	r.Equal++
-}
-
-// differences lists the paths at which two decoded documents differ.
-func differences(path string, want, got any) (out []string) {
-	switch w := want.(type) {
-	case map[string]any:
-		g, ok := got.(map[string]any)
-		if !ok {
-			break
-		}
-		keys := map[string]bool{}
-		for k := range w {
-			keys[k] = true
-		}
-		for k := range g {
-			keys[k] = true
-		}
-		for _, k := range slices.Sorted(maps.Keys(keys)) {
-			out = append(out, differences(path+"."+k, w[k], g[k])...)
-		}
-		return out
-	case []any:
-		g, ok := got.([]any)
-		if !ok || len(g) != len(w) {
-			break
-		}
-		for i := range w {
-			out = append(out, differences(fmt.Sprintf("%s[%d]", path, i), w[i], g[i])...)
-		}
-		return out
-	}
-	if !reflect.DeepEqual(want, got) {
-		out = append(out, fmt.Sprintf("%s: want %s, got %s", path, clip(want), clip(got)))
-	}
-	return out
-}
-
-func clip(v any) string {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return err.Error()
-	}
-	if len(raw) > 300 {
-		return string(raw[:300]) + "…"
-	}
-	return string(raw)
 }
 
 // definition derives all versions of a kind, and merges them.
@@ -296,40 +250,14 @@ func (p project) readShipped(t *testing.T) map[schema.GroupKind]*apiextensionsv1
 	if p.module == "" {
 		return nil
 	}
-	files := filesOf(t, p.module, p.shipped)
 	out := map[schema.GroupKind]*apiextensionsv1.CustomResourceDefinition{}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for document := range strings.SplitSeq(string(text), "\n---\n") {
-			def := &apiextensionsv1.CustomResourceDefinition{}
-			if err := yaml.Unmarshal([]byte(document), def); err == nil && def.Kind == "CustomResourceDefinition" {
+	dir := crdtest.Module(t, p.module)
+	for _, pattern := range p.shipped {
+		for _, file := range crdtest.Files(t, filepath.Join(dir, pattern)) {
+			for _, def := range crdtest.Read(t, file) {
 				out[schema.GroupKind{Group: def.Spec.Group, Kind: def.Spec.Names.Kind}] = def
 			}
 		}
 	}
 	return out
-}
-
-// filesOf downloads a module and returns the files that match patterns.
-func filesOf(t *testing.T, module string, patterns []string) (files []string) {
-	t.Helper()
-	answer, err := exec.Command("go", "mod", "download", "-json", module).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var downloaded struct{ Dir string }
-	if err := json.Unmarshal(answer, &downloaded); err != nil {
-		t.Fatal(err)
-	}
-	for _, pattern := range patterns {
-		found, err := filepath.Glob(filepath.Join(downloaded.Dir, pattern))
-		if err != nil || len(found) == 0 {
-			t.Fatalf("no YAML in %s: %v", pattern, err)
-		}
-		files = append(files, found...)
-	}
-	return files
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/go-kube/kube/k8s/core"
 	k8sevents "github.com/go-kube/kube/k8s/events"
 	"github.com/go-kube/kube/runtime/events"
+	"github.com/go-kube/kube/test/apiserver"
 	"github.com/go-kube/kube/test/servers"
 )
 
@@ -32,15 +33,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	server := servers.Shared(t)
-	cfg, err := kube.ConfigFromKubeconfig(server.Kubeconfig(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := kube.NewClient(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.Close)
+	client := apiserver.NewClient(t, server)
 	return &world{t, client, server.NewNamespace(t), events.NewRecorder(client, "example.com/test", &events.Options{Instance: "test-0"})}
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/go-kube/kube/resource"
 	"github.com/go-kube/kube/runtime/reflector"
 	"github.com/go-kube/kube/runtime/watcher"
+	"github.com/go-kube/kube/test/apiserver"
 	"github.com/go-kube/kube/test/servers"
 )
 
@@ -32,16 +33,7 @@ const patience = 2 * time.Minute
 func connect(t *testing.T) (*kube.Client, string) {
 	t.Helper()
 	server := servers.Shared(t)
-	cfg, err := kube.ConfigFromKubeconfig(server.Kubeconfig(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := kube.NewClient(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.Close)
-	return client, server.NewNamespace(t)
+	return apiserver.NewClient(t, server), server.NewNamespace(t)
 }
 
 func patiently(t *testing.T) context.Context {

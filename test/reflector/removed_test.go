@@ -15,6 +15,7 @@ import (
 	"github.com/go-kube/kube/resource"
 	"github.com/go-kube/kube/runtime/reflector"
 	"github.com/go-kube/kube/runtime/watcher"
+	"github.com/go-kube/kube/test/apiserver"
 	"github.com/go-kube/kube/test/servers"
 )
 
@@ -34,21 +35,12 @@ func (s *switchable) RoundTrip(req *http.Request) (*http.Response, error) {
 // connectSwitchable is connect with a connection that can be down.
 func connectSwitchable(t *testing.T) (*kube.Client, *switchable) {
 	t.Helper()
-	cfg, err := kube.ConfigFromKubeconfig(servers.Shared(t).Kubeconfig(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	line := &switchable{}
-	cfg.Wrap = append(cfg.Wrap, func(next http.RoundTripper) http.RoundTripper {
+	wrap := func(next http.RoundTripper) http.RoundTripper {
 		line.RoundTripper = next
 		return line
-	})
-	client, err := kube.NewClient(cfg)
-	if err != nil {
-		t.Fatal(err)
 	}
-	t.Cleanup(client.Close)
-	return client, line
+	return apiserver.NewClient(t, servers.Shared(t), func(cfg *kube.Config) { cfg.Wrap = append(cfg.Wrap, wrap) }), line
 }
 
 // A definition is deleted while the reflector cannot see it: its objects leave the store, once it

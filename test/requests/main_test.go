@@ -67,11 +67,7 @@ func connect(t *testing.T) world {
 // admin returns a client of the admin's.
 func (w world) admin(t *testing.T) *kube.Client {
 	t.Helper()
-	cfg, err := kube.ConfigFromKubeconfig(w.Kubeconfig(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return newClient(t, cfg)
+	return apiserver.NewClient(t, w)
 }
 
 // user returns the configuration of somebody with a certificate.

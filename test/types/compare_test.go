@@ -4,13 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"slices"
 	"sort"
 	"strings"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/go-kube/kube/internal/crdtest"
 )
 
 // compareVersions compares a version with the one that was derived. Which version is stored is not for
@@ -25,9 +26,9 @@ func compareVersions(def *apiextensionsv1.CustomResourceDefinition, v *apiextens
 	if names.ListKind == "" {
 		names.ListKind = names.Kind + "List"
 	}
-	diff := differences("names", tree(names), tree(a.Names))
-	diff = append(diff, differences("scope", string(def.Spec.Scope), a.Scope)...)
-	return append(diff, differences("", sorted(tree(want)), sorted(tree(a.Version)))...)
+	diff := crdtest.Differences("names", tree(names), tree(a.Names))
+	diff = append(diff, crdtest.Differences("scope", string(def.Spec.Scope), a.Scope)...)
+	return append(diff, crdtest.Differences("", sorted(tree(want)), sorted(tree(a.Version)))...)
 }
 
 func tree(v any) (out any) {
@@ -59,46 +60,6 @@ func sorted(v any) any {
 	return v
 }
 
-// differences lists the paths at which two decoded documents differ.
-func differences(path string, want, got any) (out []string) {
-	if w, ok := want.(map[string]any); ok {
-		if g, ok := got.(map[string]any); ok {
-			for _, k := range union(w, g) {
-				out = append(out, differences(path+"."+k, w[k], g[k])...)
-			}
-			return out
-		}
-	}
-	if !reflect.DeepEqual(want, got) {
-		out = append(out, fmt.Sprintf("%s: want %s, got %s", path, clip(want), clip(got)))
-	}
-	return out
-}
-
-func union(a, b map[string]any) (keys []string) {
-	for k := range a {
-		keys = append(keys, k)
-	}
-	for k := range b {
-		if _, ok := a[k]; !ok {
-			keys = append(keys, k)
-		}
-	}
-	slices.Sort(keys)
-	return keys
-}
-
-func clip(v any) string {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return err.Error()
-	}
-	if len(raw) > 300 {
-		return string(raw[:300]) + "…"
-	}
-	return string(raw)
-}
-
 // tolerated counts what is the same in other words.
 var tolerated = map[string]int{}
 
@@ -121,7 +82,7 @@ func objectDifferences(path string, want, got any) (out []string) {
 		if !ok {
 			break
 		}
-		for _, k := range union(w, g) {
+		for _, k := range crdtest.Keys(w, g) {
 			wv, wanted := w[k]
 			gv, there := g[k]
 			switch {
@@ -151,7 +112,7 @@ func objectDifferences(path string, want, got any) (out []string) {
 		tolerated[why]++
 		return nil
 	}
-	return []string{fmt.Sprintf("%s: want %s, got %s", path, clip(want), clip(got))}
+	return crdtest.Differences(path, want, got)
 }
 
 func isEmpty(v any) bool {

@@ -19,6 +19,7 @@ import (
 	"github.com/go-kube/kube/k8s/core"
 	"github.com/go-kube/kube/runtime/wait"
 	"github.com/go-kube/kube/runtime/watcher"
+	"github.com/go-kube/kube/test/apiserver"
 	"github.com/go-kube/kube/test/servers"
 )
 
@@ -28,18 +29,9 @@ func TestMain(m *testing.M) { servers.Main(m) }
 func connect(t *testing.T) (context.Context, *kube.Client, string) {
 	t.Helper()
 	server := servers.Shared(t)
-	cfg, err := kube.ConfigFromKubeconfig(server.Kubeconfig(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := kube.NewClient(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.Close)
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	t.Cleanup(cancel)
-	return ctx, client, server.NewNamespace(t)
+	return ctx, apiserver.NewClient(t, server), server.NewNamespace(t)
 }
 
 func TestDeleteWaitsForFinalizers(t *testing.T) {

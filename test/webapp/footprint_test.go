@@ -125,15 +125,7 @@ func start(t *testing.T, binary, kubeconfig string) (pid int) {
 // work gives the operator a WebApp and waits for its Deployment.
 func work(t *testing.T, server *apiserver.Server) {
 	t.Helper()
-	cfg, err := kube.ConfigFromKubeconfig(server.Kubeconfig(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := kube.NewClient(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
+	client := apiserver.NewClient(t, server)
 	namespace := server.NewNamespace(t)
 	one := resource.New(apps1, "one", app{}.Spec)
 	one.Spec.Image, one.Spec.Replicas = "nginx", 1
