@@ -101,6 +101,9 @@ func (r *Raw) Namespace() string { return r.object.Namespace() }
 // Name returns metadata.name.
 func (r *Raw) Name() string { return r.object.Name() }
 
+// IsNamed reports whether these are the namespace and the name of the object.
+func (r *Raw) IsNamed(namespace, name string) bool { return r.object.IsNamed(namespace, name) }
+
 // UID returns metadata.uid.
 func (r *Raw) UID() types.UID { return types.UID(r.object.UID()) }
 
@@ -183,16 +186,25 @@ func (r *Raw) Memory() *byte { return r.object.Memory() }
 // Pack returns the object in a form that takes less memory, or r itself when it would not. It
 // is for packages that keep many objects of a kind: p remembers what they have in common.
 func (r *Raw) Pack(p *wire.Packer) *Raw {
-	packed, ok := p.Pack(r.object)
+	var kept *Raw
+	packed, ok := p.Pack(r.object, func(size int) (room []byte) {
+		kept, room = newKept(size)
+		return room
+	})
 	if !ok {
 		return r
 	}
-	return &Raw{r.descriptor, packed}
+	kept.descriptor, kept.object = r.descriptor, packed
+	return kept
 }
 
 // Clone returns a copy of the object with memory of its own: for one that is only lent, see
 // [Lender].
-func (r *Raw) Clone() *Raw { return &Raw{r.descriptor, r.object.Clone()} }
+func (r *Raw) Clone() *Raw {
+	kept, room := newKept(r.object.Size())
+	kept.descriptor, kept.object = r.descriptor, r.object.CloneTo(room)
+	return kept
+}
 
 // Lender lends objects that were read into a buffer, one at a time. It is for the packages that
 // read from a server.

@@ -94,11 +94,13 @@ func startServer() (address string, stop func()) {
 	server.Stderr = os.Stderr
 	out, err := server.StdoutPipe()
 	measure.Check(err)
+	in, err := server.StdinPipe()
+	measure.Check(err)
 	measure.Check(server.Start())
 	line, err := bufio.NewReader(out).ReadString('\n')
 	measure.Check(err)
 	return "http://" + strings.TrimSpace(line), func() {
-		server.Process.Kill()
+		in.Close()
 		server.Wait()
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -34,7 +35,8 @@ type server struct {
 	expired chan struct{} // closed to end the watches
 }
 
-// serve runs a server, and says on standard output where it is.
+// serve runs a server, and says on standard output where it is. It ends with its standard input, which is to say with
+// the program that started it, however that ends.
 func serve(objects, size int, asJSON bool) {
 	s := &server{objects: objects, size: size, json: asJSON, version: firstVersion, expired: make(chan struct{})}
 	mux := http.NewServeMux()
@@ -43,7 +45,9 @@ func serve(objects, size int, asJSON bool) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	measure.Check(err)
 	fmt.Fprintln(os.Stdout, listener.Addr())
-	measure.Check(http.Serve(listener, mux))
+	go func() { measure.Check(http.Serve(listener, mux)) }()
+	_, err = io.Copy(io.Discard, os.Stdin)
+	measure.Check(err)
 }
 
 // expire ends the watches: the next one is of a list in which one object has changed.

@@ -148,6 +148,9 @@ func leaveOut(object any) any {
 // checkAccess asks an object, which may be broken, for everything.
 func checkAccess(t *testing.T, o *Object) {
 	t.Helper()
+	if namespace, name := o.Namespace(), o.Name(); !o.IsNamed(namespace, name) || o.IsNamed(namespace+"x", name) || o.IsNamed(namespace, name+"x") {
+		t.Errorf("IsNamed is wrong about %q, %q", namespace, name)
+	}
 	_ = metaOf(o)
 	if o.Size() != len(o.Bytes()) {
 		t.Errorf("size %d of %d bytes", o.Size(), len(o.Bytes()))

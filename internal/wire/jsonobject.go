@@ -81,6 +81,9 @@ func isDepth(err error) bool {
 func (p *jsonObject) take() Object {
 	p.obj.format = JSON
 	p.obj.data = p.data()
+	if !p.namespace.isZero() {
+		p.obj.place(p.namespace)
+	}
 	switch {
 	case !p.hasMeta:
 		p.fail("the object has no metadata")

@@ -1,7 +1,7 @@
 package wire
 
 import (
-	"strings"
+	"math"
 	"time"
 	"unique"
 	"unsafe"
@@ -28,7 +28,11 @@ type Object struct {
 	extra     *extra                // nil for most objects
 	name      span                  // of a string, as uid and version are: without quotes in JSON
 	head      uint32                // of a packed object: how much of data is not packed
-	format    Format
+	// apart is how far behind the name the namespace begins in data, length how long it is there; 0 where it
+	// stands elsewhere, or in other words. Comparing it there is one wait for memory less than with the handle.
+	apart  uint16
+	length uint8
+	format Format
 
 	uid, version         span
 	generation           int64
@@ -94,11 +98,22 @@ func (o *Object) Bytes() []byte {
 	return bytesOf(o.data)
 }
 
-// Clone returns a copy of o that shares no memory with it but for what is not written to ever.
-func (o *Object) Clone() Object {
+// CloneTo returns a copy of o that shares no memory with it but for what is not written to ever. Its bytes
+// are in room, which is as long as Size and nobody writes to any more; where room is nil, they have memory
+// of their own.
+func (o *Object) CloneTo(room []byte) Object {
 	c := *o
-	c.data = strings.Clone(o.data)
+	c.data = join(room, o.data, "")
 	return c
+}
+
+// join returns a and b as one string, in room where there is one.
+func join(room []byte, a, b string) string {
+	if room == nil {
+		room = make([]byte, len(a)+len(b))
+	}
+	copy(room[copy(room, a):], b)
+	return stringOf(room[:len(a)+len(b)])
 }
 
 // Size is the number of bytes that the object takes.
@@ -130,6 +145,31 @@ func (o *Object) Namespace() string {
 
 // Name is metadata.name.
 func (o *Object) Name() string { return o.text(o.name) }
+
+// IsNamed reports whether these are the namespace and the name of o.
+func (o *Object) IsNamed(namespace, name string) bool {
+	if o.Name() != name {
+		return false
+	}
+	if o.length == 0 {
+		return o.Namespace() == namespace
+	}
+	return o.part(o.inPlace()) == namespace
+}
+
+// inPlace is where the namespace stands in data, if o.length says that it does.
+func (o *Object) inPlace() span {
+	start := o.name.end + uint32(o.apart)
+	return span{start, start + uint32(o.length)}
+}
+
+// place notes that the namespace stands at s, where that can be said.
+func (o *Object) place(s span) {
+	if s.start < o.name.end || s.start-o.name.end > math.MaxUint16 || s.end-s.start > math.MaxUint8 || o.part(s) != o.Namespace() {
+		return
+	}
+	o.apart, o.length = uint16(s.start-o.name.end), uint8(s.end-s.start)
+}
 
 // UID is metadata.uid.
 func (o *Object) UID() string { return o.text(o.uid) }

@@ -308,3 +308,57 @@ func TestInternerIsBounded(t *testing.T) {
 		t.Error("two handles of one name")
 	}
 }
+
+// TestIsNamed: wherever the namespace stands, and in whatever words.
+func TestIsNamed(t *testing.T) {
+	long := strings.Repeat("n", 300)
+	meta := func(fields ...string) []byte {
+		var b []byte
+		for i := 0; i < len(fields); i += 2 {
+			b = appendField(b, map[string]uint64{"name": protoName, "generateName": 2, "namespace": protoNamespace, "managedFields": protoManaged}[fields[i]], []byte(fields[i+1]))
+		}
+		return appendField(nil, 1, b)
+	}
+	tests := []struct {
+		what            string
+		format          Format
+		object          []byte
+		namespace, name string
+		inPlace         bool
+	}{
+		{"JSON", JSON, []byte(`{"metadata":{"name":"web","namespace":"prod"}}`), "prod", "web", true},
+		{"JSON, apart", JSON, []byte(`{"metadata":{"name":"web","managedFields":[{}],"labels":{"a":"b"},"namespace":"prod"}}`), "prod", "web", true},
+		{"JSON, before", JSON, []byte(`{"metadata":{"namespace":"prod","name":"web"}}`), "prod", "web", false},
+		{"JSON, escaped", JSON, []byte(`{"metadata":{"name":"we\u0062","namespace":"pr\u006fd"}}`), "prod", "web", false},
+		{"JSON, none", JSON, []byte(`{"metadata":{"name":"web"}}`), "", "web", false},
+		{"JSON, empty", JSON, []byte(`{"metadata":{"name":"web","namespace":""}}`), "", "web", false},
+		{"JSON, long", JSON, []byte(`{"metadata":{"name":"web","namespace":"` + long + `"}}`), long, "web", false},
+		{"JSON, far", JSON, []byte(`{"metadata":{"name":"web","annotations":{"a":"` + strings.Repeat("x", 70_000) + `"},"namespace":"prod"}}`), "prod", "web", false},
+		{"protobuf", Protobuf, meta("name", "web", "generateName", "we", "namespace", "prod"), "prod", "web", true},
+		{"protobuf, cut", Protobuf, meta("managedFields", "", "name", "web", "managedFields", "", "namespace", "prod"), "prod", "web", true},
+		{"protobuf, before", Protobuf, meta("namespace", "prod", "name", "web"), "prod", "web", false},
+		{"protobuf, twice", Protobuf, meta("name", "web", "namespace", "first", "namespace", "prod"), "prod", "web", true},
+		{"protobuf, name twice", Protobuf, meta("name", "first", "namespace", "prod", "name", "web"), "prod", "web", false},
+		{"protobuf, none", Protobuf, meta("name", "web"), "", "web", false},
+	}
+	for _, test := range tests {
+		t.Run(test.what, func(t *testing.T) {
+			o, err := ReadObject(test.object, test.format, nil)
+			if err != nil || o.Err() != nil {
+				t.Fatal(err, o.Err())
+			}
+			for what, o := range map[string]Object{"read": o, "cloned": o.CloneTo(make([]byte, o.Size()))} {
+				if inPlace := o.length > 0; inPlace != test.inPlace {
+					t.Errorf("%s: in place: %t", what, inPlace)
+				}
+				for _, namespace := range []string{test.namespace, "", "pro", "prode", "first"} {
+					for _, name := range []string{test.name, "", "we", "first"} {
+						if got, want := o.IsNamed(namespace, name), namespace == test.namespace && name == test.name; got != want {
+							t.Errorf("%s: IsNamed(%q, %q) is %t", what, namespace, name, got)
+						}
+					}
+				}
+			}
+		})
+	}
+}

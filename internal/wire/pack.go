@@ -3,7 +3,6 @@ package wire
 import (
 	"encoding/binary"
 	"math/bits"
-	"strings"
 	"sync"
 )
 
@@ -59,8 +58,8 @@ func NewPacker() *Packer {
 
 // Pack returns o in a smaller form that shares no memory with it; ok is false when there is
 // not enough to gain. The metadata that routes an object stays as it is; what comes behind it in
-// the bytes is packed.
-func (p *Packer) Pack(o Object) (packed Object, ok bool) {
+// the bytes is packed. room, called at most once, returns the memory for so many bytes, see [Object.CloneTo].
+func (p *Packer) Pack(o Object, room func(size int) []byte) (packed Object, ok bool) {
 	head := o.routed()
 	tail := o.data[head:]
 	if o.extra != nil || len(tail) < shortestTail {
@@ -77,17 +76,15 @@ func (p *Packer) Pack(o Object) (packed Object, ok bool) {
 	if len(p.out) > len(tail)-len(tail)/8 {
 		return o, false
 	}
-	var data strings.Builder
-	data.Grow(int(head) + len(p.out))
-	data.WriteString(o.data[:head])
-	data.Write(p.out)
-	o.data, o.head, o.extra = data.String(), head, p.extra
+	size := int(head) + len(p.out)
+	o.data = join(room(size), o.data[:head], stringOf(p.out))
+	o.head, o.extra = head, p.extra
 	return o, true
 }
 
 // routed is how far the metadata that is looked at reaches.
 func (o *Object) routed() (end uint32) {
-	for _, s := range [...]span{o.name, o.uid, o.version, o.labels, o.annotations, o.owners, o.finalizers, o.createdAt, o.deletedAt} {
+	for _, s := range [...]span{o.name, o.inPlace(), o.uid, o.version, o.labels, o.annotations, o.owners, o.finalizers, o.createdAt, o.deletedAt} {
 		end = max(end, s.end)
 	}
 	return end

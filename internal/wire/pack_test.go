@@ -46,7 +46,7 @@ func TestPack(t *testing.T) {
 			p := NewPacker()
 			before, after := 0, 0
 			for i, o := range pods(t, format, 200) {
-				small, ok := p.Pack(o)
+				small, ok := p.Pack(o, ownMemory)
 				before, after = before+o.Size(), after+small.Size()
 				if !ok && i > 0 {
 					t.Fatalf("object %d was not packed", i)
@@ -60,7 +60,7 @@ func TestPack(t *testing.T) {
 				if !o.SameBytes(&small) || !small.SameBytes(&o) || !small.SameBytes(&small) {
 					t.Fatalf("object %d is not the same as before", i)
 				}
-				if _, again := p.Pack(small); again {
+				if _, again := p.Pack(small, ownMemory); again {
 					t.Fatalf("object %d was packed twice", i)
 				}
 			}
@@ -75,10 +75,10 @@ func TestPack(t *testing.T) {
 func TestPackSameBytes(t *testing.T) {
 	p := NewPacker()
 	all := pods(t, JSON, 2)
-	one, _ := p.Pack(all[0]) // its tail is learnt
-	two, _ := p.Pack(all[1])
+	one, _ := p.Pack(all[0], ownMemory) // its tail is learnt
+	two, _ := p.Pack(all[1], ownMemory)
 	p.learn(all[1].data[all[1].routed():])
-	again, _ := p.Pack(all[1])
+	again, _ := p.Pack(all[1], ownMemory)
 	if !two.SameBytes(&again) || one.SameBytes(&two) || two.SameBytes(&one) || two.SameBytes(&all[0]) {
 		t.Error("same objects differ, or different ones are the same")
 	}
@@ -107,7 +107,7 @@ func TestPackLeavesAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if small, ok := p.Pack(o); ok || &small.Bytes()[0] != &o.Bytes()[0] {
+		if small, ok := p.Pack(o, ownMemory); ok || &small.Bytes()[0] != &o.Bytes()[0] {
 			t.Errorf("%s: it was packed", name)
 		}
 	}
@@ -141,7 +141,7 @@ func TestPackChanges(t *testing.T) {
 					text.WriteString(piece())
 				}
 			}
-			o, _ := p.Pack(tailed(text.String()))
+			o, _ := p.Pack(tailed(text.String()), ownMemory)
 			dictionaries[p.extra] = true
 			all = append(all, kept{o, "head" + text.String()})
 		}
@@ -162,7 +162,7 @@ func TestPackAndRead(t *testing.T) {
 	p := NewPacker()
 	var readers sync.WaitGroup
 	for i, o := range all {
-		small, _ := p.Pack(o)
+		small, _ := p.Pack(o, ownMemory)
 		readers.Go(func() {
 			if !small.SameBytes(&all[i]) {
 				t.Errorf("object %d differs", i)
@@ -183,7 +183,7 @@ func FuzzPack(f *testing.F) {
 			tail := strings.Repeat(text[cut:]+text[:cut], 1+round*100)
 			tail = tail[:min(len(tail), 1<<13)]
 			o := tailed(tail)
-			small, _ := p.Pack(o)
+			small, _ := p.Pack(o, ownMemory)
 			if string(small.Bytes()) != "head"+tail {
 				t.Fatalf("round %d: %q became %q", round, "head"+tail, small.Bytes())
 			}
@@ -198,14 +198,14 @@ func BenchmarkPack(b *testing.B) {
 		var packed []Object
 		before, after := 0, 0
 		for _, o := range all {
-			small, _ := p.Pack(o)
+			small, _ := p.Pack(o, ownMemory)
 			before, after = before+o.Size(), after+small.Size()
 			packed = append(packed, small)
 		}
 		b.Run(format.String()+"/pack", func(b *testing.B) {
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				p.Pack(all[i%len(all)])
+				p.Pack(all[i%len(all)], ownMemory)
 			}
 			b.ReportMetric(float64(before)/pageSize, "B/before")
 			b.ReportMetric(float64(after)/pageSize, "B/after")
@@ -218,3 +218,6 @@ func BenchmarkPack(b *testing.B) {
 		})
 	}
 }
+
+// ownMemory is memory of its own for a packed object.
+func ownMemory(int) []byte { return nil }

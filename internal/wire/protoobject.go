@@ -2,7 +2,6 @@ package wire
 
 import (
 	"encoding/binary"
-	"strings"
 )
 
 // The fields of metav1.ObjectMeta that are looked at.
@@ -27,11 +26,12 @@ type protoObject struct {
 	opts  *Options
 	names *interner
 
-	obj     Object
-	cut     cuts
-	removed uint32
-	store   [4]span
-	scratch []byte // what transient objects are in that are no part of what was read
+	obj       Object
+	namespace span // where it stands, as the spans of obj are
+	cut       cuts
+	removed   uint32
+	store     [4]span
+	scratch   []byte // what transient objects are in that are no part of what was read
 }
 
 // read returns the object in b. It does not fail: what is wrong is in the object's Err.
@@ -116,22 +116,30 @@ func appendField(b []byte, number uint64, content []byte) []byte {
 // keep copies the object without what was cut out of its metadata, and makes the spans, which
 // are relative to the metadata, relative to the copy.
 func (p *protoObject) keep(b []byte, meta field) {
+	var by uint32
+	p.obj.data, by = p.kept(b, meta)
+	p.obj.shift(by)
+	if !p.namespace.isZero() {
+		p.obj.place(span{p.namespace.start + by, p.namespace.end + by})
+	}
+}
+
+// kept returns what is kept of the object, and where the metadata begins in it.
+func (p *protoObject) kept(b []byte, meta field) (data string, metadata uint32) {
 	if p.removed == 0 {
-		p.obj.shift(uint32(meta.start))
-		if p.obj.data = stringOf(b); !p.opts.Transient {
-			p.obj.data = strings.Clone(p.obj.data)
+		if p.opts.Transient {
+			return stringOf(b), uint32(meta.start)
 		}
-		return
+		return string(b), uint32(meta.start)
 	}
 	var head [2 * binary.MaxVarintLen64]byte
 	h := binary.AppendUvarint(head[:0], 1<<3|wireBytes)
 	h = binary.AppendUvarint(h, uint64(meta.end-meta.start)-uint64(p.removed))
-	data := appendSegments(p.scratch[:0], b, meta, h, p.cut, p.removed)
+	segments := appendSegments(p.scratch[:0], b, meta, h, p.cut, p.removed)
 	if p.opts.Transient {
-		p.scratch = data
+		p.scratch = segments
 	}
-	p.obj.data = stringOf(data)
-	p.obj.shift(uint32(meta.from + len(h)))
+	return stringOf(segments), uint32(meta.from + len(h))
 }
 
 // shift moves every span that is set.
@@ -192,6 +200,7 @@ func (p *protoObject) metadataField(f *fields) (err error) {
 		o.name = p.content(f)
 	case protoNamespace:
 		o.namespace = p.names.intern(f.content())
+		p.namespace = p.content(f)
 	case protoUID:
 		o.uid = p.content(f)
 	case protoVersion:

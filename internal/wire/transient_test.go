@@ -14,7 +14,7 @@ func lent(t *testing.T, format Format, keepManaged bool, r io.Reader) (clones []
 	t.Helper()
 	opts := &Options{Transient: true, KeepManagedFields: keepManaged}
 	if _, err := ReadList(r, format, opts, func(o Object) error {
-		clones = append(clones, o.Clone())
+		clones = append(clones, o.CloneTo(nil))
 		return nil
 	}); err != nil {
 		t.Fatal(err)
@@ -68,7 +68,7 @@ func TestTransientWatch(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got = append(got, e.Object.Clone())
+			got = append(got, e.Object.CloneTo(nil))
 		}
 		wantObjects(t, got, want)
 	}
@@ -91,9 +91,9 @@ func TestTransientIsPackedAndCompared(t *testing.T) {
 			}
 		}
 		read(func(_ int, o Object) {
-			packed, ok := p.Pack(o)
+			packed, ok := p.Pack(o, ownMemory)
 			if !ok {
-				packed = o.Clone()
+				packed = o.CloneTo(nil)
 			}
 			kept = append(kept, packed)
 		})
@@ -119,9 +119,9 @@ func TestPackedObjectDiffers(t *testing.T) {
 	for _, format := range formats {
 		p := NewPacker()
 		all := pods(t, format, 3)
-		p.Pack(all[0])
-		p.Pack(all[1])
-		packed, ok := p.Pack(all[2])
+		p.Pack(all[0], ownMemory)
+		p.Pack(all[1], ownMemory)
+		packed, ok := p.Pack(all[2], ownMemory)
 		if !ok {
 			t.Fatal("not packed")
 		}

@@ -71,7 +71,7 @@ func (t *table) find(k key) (slot int, found bool) {
 			return i, false
 		case k.hash:
 			_ = *s.data // its memory is on its way while raw is waited for
-			if s.raw.Name() == k.name && s.raw.Namespace() == k.namespace {
+			if s.raw.IsNamed(k.namespace, k.name) {
 				return i, true
 			}
 		}
