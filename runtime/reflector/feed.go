@@ -52,9 +52,7 @@ func NewFeed(endpoint kube.Endpoint, opts *FeedOptions) *Feed {
 		f.opts = *opts
 	}
 	f.engine = watcher.NewEngine(endpoint, &f.opts.Watch)
-	if f.log = f.opts.Watch.Logger; f.log == nil {
-		f.log = endpoint.Client().Logger()
-	}
+	f.log = loggerOf(&f.opts.Watch, endpoint)
 	return f
 }
 
@@ -178,10 +176,11 @@ func (f *Feed) follow(ctx context.Context, all *joints, m *member, yield func(wa
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	user := newSource(false)
-	user.onError = f.opts.Watch.OnError
+	user.onError, user.log = f.opts.Watch.OnError, f.log
 	events := f.engine.Events(ctx)
 	if j := all.place(ctx, m, user, cancel); j != nil {
 		defer user.leave(all, j)
+		user.greet(j.cache)
 		f.follows.Store(j.cache)
 		events = j.cache.events(ctx, f.opts.Patience)
 	}
@@ -216,9 +215,9 @@ func (f *Feed) runAlone(ctx context.Context, yield func(watcher.RawEvent) bool) 
 func (f *Feed) newStore() *source {
 	s := newSource(false)
 	opts := f.opts.Watch
-	opts.OnError = s.tellAll
+	opts.OnError, opts.Logger = s.tellAll, s.shareLog(f.log)
 	s.own = newWatchCache(f.engine.Endpoint(), &opts)
-	s.own.onError, s.own.log = s.tellAll, f.log
+	s.own.onError, s.own.log = opts.OnError, opts.Logger
 	if f.opts.Namespaces != nil {
 		s.own.divide(f.opts.Namespaces)
 	}

@@ -2,6 +2,7 @@ package reflector
 
 import (
 	"context"
+	"log/slog"
 
 	"github.com/go-kube/kube"
 	"github.com/go-kube/kube/resource"
@@ -41,7 +42,7 @@ type Options struct {
 	// told from a reflector of one's own: what one reader does, or does not do, holds up no other.
 	// Readers of metadata use the watch of whole objects where there is one, and go over to it when it
 	// comes later: then Changes goes on as after a list, with what has changed.
-	// Log records are the first's; every OnError is called.
+	// Every OnError is called, and every logger told; one that several have is told once.
 	//
 	// A reflector with an index, a Modify function or Decoded keeps more than the others have,
 	// and has a watch of its own. Readers with different Go types of a kind share where the
@@ -66,17 +67,23 @@ func ForEndpoint[K any](endpoint kube.Endpoint, opts *Options) *Reflector[K] {
 	s := newSource(o.Share)
 	if s.onError = o.Watch.OnError; o.Share {
 		o.Watch.OnError = s.tellAll
+		o.Watch.Logger = s.shareLog(loggerOf(&o.Watch, endpoint))
 	}
 	return newReflector[K](s, newWatchCache(endpoint, &o.Watch), &o)
+}
+
+// loggerOf returns the logger of a watch: that of the options, or the client's.
+func loggerOf(opts *watcher.Options, endpoint kube.Endpoint) *slog.Logger {
+	if opts.Logger != nil {
+		return opts.Logger
+	}
+	return endpoint.Client().Logger()
 }
 
 // newReflector returns a reflector whose own cache is c.
 func newReflector[K any](s *source, c *cache, o *Options) *Reflector[K] {
 	c.keep, c.maxBytes = o.Decoded, o.MaxBytes
-	c.onError, c.log = o.Watch.OnError, o.Watch.Logger
-	if c.log == nil {
-		c.log = c.engine.Endpoint().Client().Logger()
-	}
+	c.onError, c.log = o.Watch.OnError, loggerOf(&o.Watch, c.engine.Endpoint())
 	if o.Namespaces != nil {
 		c.divide(o.Namespaces)
 	}

@@ -57,12 +57,16 @@ func jointsOf(engine *watcher.Engine) *joints {
 func (s *source) join(ctx context.Context) *joint {
 	key, all := s.own.jointKey(), jointsOf(s.own.engine)
 	all.mu.Lock()
-	defer all.mu.Unlock()
 	j := all.find(key)
-	if j == nil {
+	late := j != nil
+	if !late {
 		j = all.begin(ctx, key, s)
 	}
 	j.users[s] = struct{}{}
+	all.mu.Unlock()
+	if late {
+		s.greet(j.cache)
+	}
 	return j
 }
 
@@ -103,8 +107,8 @@ func (all *joints) begin(ctx context.Context, key jointKey, s *source) *joint {
 	return j
 }
 
-// leave undoes join. The last one stops the cache, and returns when that has ended. OnError of s
-// is not called after that.
+// leave undoes join. The last one stops the cache, and returns when that has ended. OnError and the logger
+// of s are not called after that.
 func (s *source) leave(all *joints, j *joint) {
 	all.mu.Lock()
 	j = j.now()
@@ -114,11 +118,9 @@ func (s *source) leave(all *joints, j *joint) {
 		delete(all.byKey, j.key)
 	}
 	all.mu.Unlock()
-	if s.onError != nil {
-		s.telling <- struct{}{}
-		s.left = true
-		<-s.telling
-	}
+	s.telling <- struct{}{}
+	s.left = true
+	<-s.telling
 	if last {
 		j.stop()
 		j.tasks.Wait()
@@ -133,13 +135,17 @@ func (s *source) tellAll(err error) {
 }
 
 func (s *source) tell(err error) {
-	if s.onError == nil {
-		return
+	if s.onError != nil {
+		s.unlessLeft(func() { s.onError(err) })
 	}
+}
+
+// unlessLeft calls f, unless s has left. It does not leave meanwhile.
+func (s *source) unlessLeft(f func()) {
 	s.telling <- struct{}{}
 	defer func() { <-s.telling }()
 	if !s.left {
-		s.onError(err)
+		f()
 	}
 }
 

@@ -3,6 +3,7 @@ package reflector
 import (
 	"context"
 	"iter"
+	"log/slog"
 	"sync/atomic"
 	"time"
 
@@ -18,15 +19,16 @@ type source struct {
 	own     *cache // what Index and Modify configure
 	cache   atomic.Pointer[cache]
 	share   bool
-	onError func(error) // the user's; nil if there is none
+	onError func(error)  // the user's; nil if there is none
+	log     *slog.Logger // the user's; nil where nothing is shared
 
 	joint  atomic.Pointer[joint] // that the own cache is of; nil when it is not shared
 	chosen chan struct{}         // closed when the cache is known for good; nil without share
 	life   context.Context       // ends with run; nil without share
 	end    context.CancelCauseFunc
 
-	telling chan struct{} // holds a token while onError of one who shares is called
-	left    bool          // onError is not to be called any more; guarded by telling
+	telling chan struct{} // holds a token while one who shares is told something
+	left    bool          // nothing is to be told any more; guarded by telling
 }
 
 func newSource(share bool) *source {
