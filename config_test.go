@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"strings"
@@ -177,7 +179,8 @@ func TestUserAgent(t *testing.T) {
 		t.Errorf("product name = %q", got)
 	}
 	got := defaultUserAgent()
-	want := regexp.MustCompile(`^kube\.test/\S+ \(` + runtime.GOOS + `/` + runtime.GOARCH + `\) kube/\S+$`)
+	program := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
+	want := regexp.MustCompile(`^` + regexp.QuoteMeta(program) + `/\S+ \(` + runtime.GOOS + `/` + runtime.GOARCH + `\) kube/\S+$`)
 	if !want.MatchString(got) {
 		t.Errorf("user agent = %q, want %s", got, want)
 	}
