@@ -164,7 +164,7 @@ func (e Endpoint) exchangeOrStatus(ctx context.Context, r *request, kind payload
 	}
 	isStatus, err = decode(resp, kind, into)
 	if err == nil {
-		e.wrote(ctx, r, into, isStatus)
+		e.wrote(ctx, r, kind, into, isStatus)
 	}
 	return isStatus, e.fail(r, err)
 }

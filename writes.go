@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"reflect"
 
 	"github.com/go-kube/kube/internal/codec"
 	"github.com/go-kube/kube/internal/wire"
@@ -32,6 +33,33 @@ type Write struct {
 	// Object is the answer as the caller of the write gets it, and must not be kept or changed.
 	// It is nil after a deletion, and where the answer is no object.
 	Object metav1.Object
+
+	endpoint Endpoint
+	body     payload
+	like     reflect.Type // of what Object points to; nil where there is none
+}
+
+// Read returns what was written as the server has it now, in the form of Object: the object, or what
+// the subresource consists of. Where Object is nil it reads the metadata, with apiVersion and kind. It fails with
+// [ErrNotFound] when the object is gone, and is a request of its own: its right is that to get, which
+// who may write need not have.
+func (w Write) Read(ctx context.Context) (metav1.Object, error) {
+	if w.endpoint.client == nil {
+		return nil, errors.New("this kube.Write was not told to an observer, and has nothing to read")
+	}
+	e, body, subresource := w.endpoint.Metadata(), w.endpoint.Metadata().self(), ""
+	obj := metav1.Object(new(resource.Metadata[struct{}]))
+	if w.like != nil {
+		e, body, subresource = w.endpoint, w.body, w.Subresource
+		obj = reflect.New(w.like).Interface().(metav1.Object)
+		if body.Info == &w.Kind.Info { // the answer is the whole object, and to read that is the more common right
+			subresource = ""
+		}
+	}
+	if err := e.get(ctx, w.Name, subresource, body, nil, obj); err != nil {
+		return nil, err
+	}
+	return obj, nil
 }
 
 // WithWriteObserver returns a context whose writes are told to f: each one that the server
@@ -76,7 +104,7 @@ func (o *writeObserver) tell(w Write) {
 
 // wrote tells the observers of ctx of a write whose answer was decoded into into; isStatus
 // says that the server answered with a Status of success, and into is not filled.
-func (e Endpoint) wrote(ctx context.Context, r *request, into any, isStatus bool) {
+func (e Endpoint) wrote(ctx context.Context, r *request, kind payload, into any, isStatus bool) {
 	if r.verb == "get" || r.query.Get("dryRun") != "" {
 		return
 	}
@@ -87,6 +115,7 @@ func (e Endpoint) wrote(ctx context.Context, r *request, into any, isStatus bool
 	w := e.writeOf(r)
 	if obj, ok := into.(metav1.Object); ok && !isStatus {
 		w.Object, w.UID, w.ResourceVersion = obj, obj.GetUID(), obj.GetResourceVersion()
+		w.body, w.like = kind, reflect.TypeOf(into).Elem()
 		if w.Name == "" {
 			w.Name = obj.GetName()
 		}
@@ -95,7 +124,8 @@ func (e Endpoint) wrote(ctx context.Context, r *request, into any, isStatus bool
 }
 
 func (e Endpoint) writeOf(r *request) Write {
-	return Write{Verb: r.verb, Kind: e.kind, Subresource: r.subresource, Namespace: r.namespace, Name: r.name}
+	e.namespace, e.keep = r.namespace, nil
+	return Write{Verb: r.verb, Kind: e.kind, Subresource: r.subresource, Namespace: r.namespace, Name: r.name, endpoint: e}
 }
 
 // readDeleted reads the answer to a deletion, and tells the observers of ctx what is gone. The
@@ -148,6 +178,7 @@ func (e Endpoint) readDeletedList(o *writeObserver, r *request, format wire.Form
 	_, err := wire.ReadList(resp.Body, format, nil, func(obj wire.Object) error {
 		w := e.writeOf(r)
 		w.Namespace, w.Name, w.UID = obj.Namespace(), obj.Name(), types.UID(obj.UID())
+		w.endpoint.namespace = w.Namespace
 		o.tell(w)
 		return nil
 	})

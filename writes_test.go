@@ -2,11 +2,15 @@ package kube_test
 
 import (
 	"context"
+	"errors"
+	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/go-kube/kube"
 	"github.com/go-kube/kube/internal/codec"
 	"github.com/go-kube/kube/k8s/core"
+	"github.com/go-kube/kube/resource"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -120,6 +124,77 @@ func TestWriteObserverOfARefusedWriteIsToldNothing(t *testing.T) {
 	err := client.Namespaced(hacks, "ns").Delete(observed(t.Context(), &got), "a", nil)
 	if err == nil || got != nil {
 		t.Errorf("error %v, observed %v; want a conflict and nothing", err, got)
+	}
+}
+
+// What was written can be read again in the form in which it was answered.
+func TestAWriteCanBeReadAgain(t *testing.T) {
+	const (
+		object = `{"apiVersion":"kube.rs/v1","kind":"Hack","metadata":{"name":"a","namespace":"ns","uid":"u","resourceVersion":"7"}}`
+		scale  = `{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"a","namespace":"ns"},"spec":{"replicas":2}}`
+		path   = "/apis/kube.rs/v1/namespaces/ns/hacks/a"
+		whole  = "application/json"
+		meta   = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+	)
+	named := &hack{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
+	for name, test := range map[string]struct {
+		answer       string
+		write        func(ctx context.Context, client *kube.Client) error
+		path, accept string
+		want         metav1.Object
+	}{
+		"create over all namespaces": {object, func(ctx context.Context, client *kube.Client) error {
+			_, err := client.All(hacks).Create(ctx, &hack{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "ns"}}, nil)
+			return err
+		}, path, whole, &hack{}},
+		"status": {object, func(ctx context.Context, client *kube.Client) error {
+			_, err := client.Namespaced(hacks, "ns").Status().Apply(ctx, named, "test", nil)
+			return err
+		}, path, whole, &hack{}},
+		"scale": {scale, func(ctx context.Context, client *kube.Client) error {
+			_, err := client.Namespaced(hacks, "ns").Scale().Patch(ctx, "a", kube.MergePatch([]byte(`{}`)), nil)
+			return err
+		}, path + "/scale", whole, &kube.Scale{}},
+		"metadata": {object, func(ctx context.Context, client *kube.Client) error {
+			_, err := client.Namespaced(hacks.Metadata(), "ns").Patch(ctx, "a", kube.MergePatch([]byte(`{}`)), nil)
+			return err
+		}, path, meta, &resource.Metadata[hack]{}},
+		"delete": {object, func(ctx context.Context, client *kube.Client) error {
+			return client.Namespaced(hacks, "ns").Delete(ctx, "a", nil)
+		}, path, meta, &resource.Metadata[struct{}]{}},
+		"delete collection": {`{"apiVersion":"kube.rs/v1","kind":"HackList","metadata":{},"items":[` + object + `]}`, func(ctx context.Context, client *kube.Client) error {
+			return client.All(hacks).DeleteCollection(ctx, nil, nil)
+		}, path, meta, &resource.Metadata[struct{}]{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, client := recording(t, "http://server")
+			r.answer = test.answer
+			var w kube.Write
+			if err := test.write(kube.WithWriteObserver(t.Context(), func(got kube.Write) { w = got }), client); err != nil {
+				t.Fatal(err)
+			}
+			if test.answer != scale {
+				r.answer = object
+			}
+			got, err := w.Read(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			last := r.request
+			if last.Method != "GET" || last.URL.Path != test.path || last.Header.Get("Accept") != test.accept {
+				t.Errorf("%s %s, Accept %q; want GET %s, %q", last.Method, last.URL.Path, last.Header.Get("Accept"), test.path, test.accept)
+			}
+			if reflect.TypeOf(got) != reflect.TypeOf(test.want) || got.GetName() != "a" {
+				t.Errorf("read %T %v, want %T", got, got, test.want)
+			}
+			r.code, r.answer = 404, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404}`
+			if got, err := w.Read(t.Context()); got != nil || !errors.Is(err, kube.ErrNotFound) {
+				t.Errorf("read %v, %v of what is gone; want ErrNotFound", got, err)
+			}
+		})
+	}
+	if _, err := (kube.Write{}).Read(t.Context()); err == nil || !strings.Contains(err.Error(), "not told to an observer") {
+		t.Errorf("the zero Write reads with %v", err)
 	}
 }
 

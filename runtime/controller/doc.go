@@ -87,8 +87,8 @@
 // Writes of others can still come in between, and are conflicts as ever.
 //
 // A reconciler that writes something new each time, such as the time of day, triggers itself
-// forever. The controller notices, says which field it is, and slows it down: see
-// [Options.LoopInterval]. [Applier] leaves out the applies that would change nothing.
+// forever; one whose writes somebody else undoes goes on as long as the other does. The controller notices, says which
+// field it is and who the other is, and slows it down: see [Options.LoopInterval]. [Applier] leaves out the applies that would change nothing.
 //
 // # Several namespaces
 //

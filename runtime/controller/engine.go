@@ -281,14 +281,21 @@ func (e *engine) changed(c change) {
 	if c.initial {
 		reason.Kind = Found
 	}
-	e.triggerBy(key, reason, versionHash(e.endpoint.Descriptor(), key, c.raw.ResourceVersion()))
+	e.triggerBy(key, reason, e.versionOf(c.raw))
 }
 
-// foundLoop reports a key that runs because of its own writes.
-func (e *engine) foundLoop(key objectKey, fields []string) {
-	e.log.Warn("an object is reconciled over and over because of what its reconciler writes, slowing it down",
-		"kind", e.endpoint.Descriptor().Kind, "namespace", key.Namespace, "name", key.Name,
-		"fields", fields, "interval", e.opts.LoopInterval)
+// foundLoop reports a key that runs over and over.
+func (e *engine) foundLoop(r loopReport) {
+	attrs := []any{
+		"kind", e.endpoint.Descriptor().Kind, "namespace", r.key.Namespace, "name", r.key.Name,
+		"fields", r.fields, "interval", e.opts.LoopInterval, "written", r.written,
+	}
+	if r.kind == selfish {
+		e.log.Warn("an object is reconciled over and over because of what its reconciler writes, slowing it down", attrs...)
+		return
+	}
+	e.log.Warn("an object is reconciled over and over because what its reconciler writes is undone each time, slowing it down",
+		append(attrs, "undone", r.how, "managers", r.by)...)
 }
 
 func (e *engine) deleted(key objectKey, last *resource.Raw) {
@@ -326,8 +333,8 @@ func (e *engine) trigger(key objectKey, reason Reason) {
 }
 
 // triggerBy is trigger for what a version of an object causes.
-func (e *engine) triggerBy(key objectKey, reason Reason, version uint64) {
-	e.loops.trigger(key, version)
+func (e *engine) triggerBy(key objectKey, reason Reason, by objectVersion) {
+	e.loops.trigger(key, by)
 	e.runner.Load().trigger(key, reason)
 }
 

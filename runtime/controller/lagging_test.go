@@ -27,10 +27,13 @@ type laggingServer struct {
 	uids    int
 	objects map[string]content // by path
 	events  []laggingEvent
-	more    chan struct{}  // closed at the next event
-	refused int            // conflicts
-	open    map[string]int // watches, by path
-	opened  int            // watches ever
+	more    chan struct{} // closed at the next event
+	refused int           // conflicts
+	gets    int           // of objects
+	// unreadable has each get be refused.
+	unreadable bool
+	open       map[string]int // watches, by path
+	opened     int            // watches ever
 }
 
 type content = map[string]any
@@ -142,6 +145,15 @@ func (s *laggingServer) unary(r *http.Request) (int, content) {
 	}
 	known := s.objects[collection+"/"+namespace+"/"+name]
 	switch {
+	case r.Method == http.MethodGet && s.unreadable:
+		return 403, content{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403}
+	case (r.Method == http.MethodGet || r.Method == http.MethodDelete && name != "") && known == nil:
+		return 404, content{
+			"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404, "details": content{"name": name},
+		}
+	case r.Method == http.MethodGet:
+		s.gets++
+		return 200, known
 	case r.Method == http.MethodDelete && name == "":
 		return 200, s.deleteAll(collection, namespace)
 	case r.Method == http.MethodDelete:

@@ -12,12 +12,18 @@ import (
 
 const (
 	// hotAfter is how many runs in a row have to be due to nothing but the own writes of the run
-	// before. A reconciler that gets ahead takes a few: finalizer, children, conditions.
+	// before. A reconciler that gets ahead takes a few: finalizer, children, conditions. It is also how
+	// many runs that write have to follow each other before it is looked what becomes of the writes.
 	hotAfter = 10
+	// contestedAfter is in how many runs somebody else's change has to be undone before that is
+	// a contest, and watchedRuns within how many that write something.
+	contestedAfter, watchedRuns = 5, 10
+	// restAfter is for how many intervals a key is not looked at again that was in no contest.
+	restAfter = 10
+	// lastsFor is after how many intervals a loop is over of which nothing was seen.
+	lastsFor = 2
 	// maxEchoes bounds what is remembered of the writes and triggers of a key.
-	maxEchoes = 16
-	// maxLoopFields is how many fields are named at most.
-	maxLoopFields = 5
+	maxEchoes = 64
 )
 
 // loopDetector finds keys that run over and over because each run writes something that
@@ -25,63 +31,111 @@ const (
 //
 // Keys of runs have memory of their own, so that they can be kept as they are.
 //
-// It knows a run of that sort by the versions: whatever triggered it is a version that a run of the
-// same key wrote. Versions are hashed together with the object that they are of.
+// There are two sorts of loop. In one, whatever triggers a run is a version that a run of the same key
+// wrote; that is known by the versions. In the other, a contest, somebody else undoes what the runs
+// write, and they write it again. Versions do not tell that from an input that changes often; so what becomes of
+// the writes of a key that is busy is read again, for a few runs: see [evidence].
 type loopDetector struct {
 	interval time.Duration // between the runs of a key that is in a loop; negative: no matter
-	report   func(key objectKey, fields []string)
+	report   func(loopReport)
 
 	mu       sync.Mutex
 	keys     map[objectKey]*loop
-	ended    []endedRun // in the order of their ends
+	kept     []keptLoop // that do not run, in the order of time
 	free     []*loop
-	reported map[objectKey]struct{}
-	hot      int // keys in a loop
+	reported map[objectKey]loopKind // all kinds together
+	hot      int                    // keys in a loop
+}
+
+// loopKind is a sort of loop.
+type loopKind uint8
+
+const (
+	noLoop  loopKind = 0
+	selfish loopKind = 1 // nothing but its own writes triggers it
+	contest loopKind = 2 // others undo what it writes
+)
+
+// loopReport is what is told of a loop.
+type loopReport struct {
+	kind    loopKind
+	key     objectKey
+	written []string // the objects
+	fields  []string // that change, or are fought over
+	how     []string // what happens to the objects that are fought over
+	by      []string // the field managers who do it, where that is known
 }
 
 // loop is what is known of a key that runs, or has run a moment ago and written something.
 type loop struct {
 	running  bool
-	changed  bool      // the run has written something new
-	began    time.Time // the last run
-	finished time.Time
-	known    uint64   // the version that the run began with
-	wrote    []uint64 // by this and earlier runs
-	seen     []uint64 // versions that triggered since the run began
-	foreign  bool     // something else did
-	echoes   int      // runs in a row that nothing but own writes triggered
-	hot      bool
-	flips    *flips // from shortly before the loop is reported
+	counts   bool // the run is due to changes of objects
+	changed  bool // the run has written something new
+	kept     bool // is among those that are looked through
+	foreign  bool // something that is no object triggered since the run began
+	kind     loopKind
+	began    time.Time     // the last run
+	asked    time.Time     // when the reconciler wants to run again; zero for no such wish
+	wroteAt  time.Time     // the end of the last run that wrote something new
+	known    objectVersion // that the run began with
+	wrote    []uint64      // versions, by this and earlier runs
+	seen     []sighting
+	before   []sighting // what was seen before the run
+	echoes   int        // runs in a row that nothing but own writes triggered
+	busy     int        // runs that wrote something new, without a longer pause than the interval between them
+	evidence *evidence  // nil while there is no suspicion
+	rested   time.Time  // until when there is to be none
+	fought   []uint64   // objects of a contest
+	foughtAt time.Time  // when it was seen last
 }
 
-type endedRun struct {
+// sighting is a version of an object, as a trigger.
+type sighting struct{ object, version uint64 }
+
+type keptLoop struct {
 	key objectKey
 	at  time.Time
 }
 
-func newLoopDetector(interval time.Duration, report func(objectKey, []string)) *loopDetector {
-	return &loopDetector{interval: interval, report: report, keys: map[objectKey]*loop{}, reported: map[objectKey]struct{}{}}
+// objectVersion names a version of an object. It is hashed only where somebody wants to know.
+type objectVersion struct {
+	kind    *resource.Descriptor
+	key     objectKey
+	version string
 }
 
-// versionHash names a version of an object.
-func versionHash(d *resource.Descriptor, key objectKey, version string) uint64 {
-	return maphash.Comparable(hashSeed, [5]string{d.Group, d.Plural, key.Namespace, key.Name, version})
+// same reports whether v and other are one version of one object.
+func (v objectVersion) same(other objectVersion) bool {
+	return v.version == other.version && v.key == other.key && v.kind.GroupResource() == other.kind.GroupResource()
 }
 
-// begin notes that a run of key begins, with a version of its object. wait says for how long the run
-// has to be put off instead.
-func (d *loopDetector) begin(key objectKey, version uint64, reason Reason) (wait time.Duration) {
+func (v objectVersion) sighting() sighting {
+	object := hashObject(v.kind, v.key)
+	return sighting{object, maphash.Comparable(hashSeed, [2]any{object, v.version})}
+}
+
+func hashObject(d *resource.Descriptor, key objectKey) uint64 {
+	return maphash.Comparable(hashSeed, [4]string{d.Group, d.Plural, key.Namespace, key.Name})
+}
+
+func newLoopDetector(interval time.Duration, report func(loopReport)) *loopDetector {
+	return &loopDetector{interval: interval, report: report, keys: map[objectKey]*loop{}, reported: map[objectKey]loopKind{}}
+}
+
+// begin notes that a run of key begins, with a version of its object. wait says for how long it has
+// to be put off instead.
+func (d *loopDetector) begin(key objectKey, known objectVersion, reason Reason) (wait time.Duration) {
 	if d.interval < 0 {
 		return 0
 	}
-	fields, wait, found := d.judge(key, version, reason)
-	if found {
-		d.report(key, fields)
+	report, wait := d.judge(key, known, reason)
+	if report.kind != noLoop {
+		d.report(report)
 	}
 	return wait
 }
 
-func (d *loopDetector) judge(key objectKey, version uint64, reason Reason) (fields []string, wait time.Duration, found bool) {
+func (d *loopDetector) judge(key objectKey, known objectVersion, reason Reason) (report loopReport, wait time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := time.Now()
@@ -89,45 +143,34 @@ func (d *loopDetector) judge(key objectKey, version uint64, reason Reason) (fiel
 	if l == nil {
 		l = d.add(key)
 	}
-	since := now.Sub(l.began)
-	switch {
-	case l.triggeredByOthers() || !l.hot && since > d.interval:
+	if d.over(l, now) {
 		d.calm(l)
-	case len(l.seen) > 0 && (reason.Kind == Updated || reason.Kind == Related):
-		if l.hot && since < d.interval {
-			return nil, d.interval - since, false
-		}
+	}
+	byObject := reason.Kind == Updated || reason.Kind == Related
+	if wait = d.delay(l, now); byObject && wait > 0 && l.slowed() {
+		return report, wait
+	}
+	switch {
+	case l.kind != noLoop:
+	case !l.triggered(l.own):
+		l.echoes = 0
+	case byObject && len(l.seen) > 0:
 		l.echoes++
 	}
-	if l.echoes == hotAfter-2 {
-		l.flips = newFlips()
-	}
-	if l.echoes >= hotAfter && !l.hot {
-		l.hot = true
-		d.hot++
-		_, before := d.reported[key]
-		found, fields = !before, l.flips.fields
-		d.reported[key] = struct{}{}
-		if wait = d.interval - since; wait > 0 {
-			return fields, wait, found
+	if l.echoes >= hotAfter && l.kind == noLoop {
+		d.found(l, selfish)
+		report = d.tell(key, l)
+		if wait > 0 {
+			return report, wait
 		}
 	}
-	l.running, l.changed, l.began, l.known, l.foreign = true, false, now, version, false
-	l.seen = l.seen[:0]
-	return fields, 0, found
-}
-
-// triggeredByOthers reports whether something was a trigger that no run of the key wrote.
-func (l *loop) triggeredByOthers() bool {
-	return l.foreign || slices.ContainsFunc(l.seen, func(v uint64) bool { return !slices.Contains(l.wrote, v) })
-}
-
-// calm notes that a key is not in a loop.
-func (d *loopDetector) calm(l *loop) {
-	if l.hot {
-		d.hot--
+	if l.suspicious(now) {
+		l.evidence = newEvidence()
 	}
-	l.hot, l.echoes, l.flips = false, 0, nil
+	l.running, l.counts, l.changed, l.foreign = true, byObject, false, false
+	l.began, l.known = now, known
+	l.before, l.seen = l.seen, l.before[:0]
+	return report, 0
 }
 
 func (d *loopDetector) add(key objectKey) *loop {
@@ -141,50 +184,154 @@ func (d *loopDetector) add(key objectKey) *loop {
 	return l
 }
 
+// suspicious reports whether it is time to look what becomes of the writes.
+func (l *loop) suspicious(now time.Time) bool {
+	return l.kind == noLoop && l.evidence == nil && (l.echoes >= hotAfter-2 || l.busy >= hotAfter && now.After(l.rested))
+}
+
+// over reports whether what was seen of l is too long ago to have to do with a run that begins now.
+func (d *loopDetector) over(l *loop, now time.Time) bool {
+	switch l.kind {
+	case contest:
+		return now.Sub(l.foughtAt) > lastsFor*d.interval
+	case selfish:
+		return now.Sub(l.wroteAt) > lastsFor*d.interval
+	}
+	return now.Sub(l.began) > d.interval
+}
+
+// delay returns how long a run has to wait that is to be put off: until the interval is over since the
+// last one that wrote, or until the reconciler wanted to run again.
+func (d *loopDetector) delay(l *loop, now time.Time) time.Duration {
+	wait := d.interval - now.Sub(l.wroteAt)
+	if !l.asked.IsZero() {
+		wait = min(wait, l.asked.Sub(now))
+	}
+	return wait
+}
+
+// slowed reports whether nothing triggered a key but what its loop consists of.
+func (l *loop) slowed() bool {
+	switch l.kind {
+	case selfish:
+		return l.triggered(l.own)
+	case contest:
+		return l.triggered(func(s sighting) bool { return l.own(s) || slices.Contains(l.fought, s.object) })
+	}
+	return false
+}
+
+func (l *loop) own(s sighting) bool { return slices.Contains(l.wrote, s.version) }
+
+// triggered reports whether nothing but certain versions triggered a key since its run began.
+func (l *loop) triggered(by func(sighting) bool) bool {
+	return !l.foreign && !slices.ContainsFunc(l.seen, func(s sighting) bool { return !by(s) })
+}
+
+// found notes that l is a loop.
+func (d *loopDetector) found(l *loop, kind loopKind) {
+	if l.kind == noLoop {
+		d.hot++
+	}
+	l.kind = kind
+}
+
+// tell returns what to report of the loop of key; nothing where that was reported before.
+func (d *loopDetector) tell(key objectKey, l *loop) loopReport {
+	if d.reported[key]&l.kind != 0 {
+		return loopReport{}
+	}
+	d.reported[key] |= l.kind
+	report := loopReport{kind: l.kind, key: key}
+	if l.evidence != nil {
+		l.evidence.describe(&report)
+	}
+	return report
+}
+
+// calm notes that a key is in no loop.
+func (d *loopDetector) calm(l *loop) {
+	if l.kind != noLoop {
+		d.hot--
+	}
+	l.kind, l.echoes, l.busy, l.evidence, l.fought = noLoop, 0, 0, nil, nil
+}
+
 func (d *loopDetector) remove(key objectKey, l *loop) {
 	d.calm(l)
 	delete(d.keys, key)
 	if len(d.free) < maxSpare {
-		*l = loop{wrote: l.wrote[:0], seen: l.seen[:0]}
+		*l = loop{wrote: l.wrote[:0], seen: l.seen[:0], before: l.before[:0]}
 		d.free = append(d.free, l)
+	}
+}
+
+// knows notes that a run of key begins with a newer version than was thought.
+func (d *loopDetector) knows(key objectKey, known objectVersion) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if l := d.keys[key]; l != nil {
+		l.known = known
 	}
 }
 
 // wrote notes a write that a run of key has made.
 func (d *loopDetector) wrote(key objectKey, w *kube.Write) {
-	if d.interval < 0 || w.ResourceVersion == "" {
+	if d.interval < 0 {
 		return
 	}
-	version := versionHash(w.Kind, writtenKey(w), w.ResourceVersion)
+	var content any
+	if d.suspects(key) {
+		content = contentOf(w.Object)
+	}
+	object, version := writtenKey(w), w.ResourceVersion
+	if version == "" { // a deletion, mostly
+		version = "without " + string(w.UID)
+	}
+	written := objectVersion{w.Kind, object, version}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	l := d.keys[key]
-	if l == nil || version == l.known || slices.Contains(l.wrote, version) {
+	if l == nil || l.evidence != nil && !l.evidence.add(w, object, content) {
+		return
+	}
+	s := written.sighting()
+	unnamed := w.ResourceVersion == "" && w.UID == "" // nobody says what was deleted, or changed
+	if !unnamed && (written.same(l.known) || slices.Contains(l.wrote, s.version) || slices.Contains(l.before, s)) {
 		return // nothing has changed
 	}
 	if l.changed = true; len(l.wrote) == maxEchoes {
 		l.wrote = slices.Delete(l.wrote, 0, 1)
 	}
-	l.wrote = append(l.wrote, version)
-	if l.flips != nil {
-		l.flips.add(w)
-	}
+	l.wrote = append(l.wrote, s.version)
+}
+
+// suspects reports whether evidence of key is gathered.
+func (d *loopDetector) suspects(key objectKey) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	l := d.keys[key]
+	return l != nil && l.evidence != nil
 }
 
 // trigger notes that a version of an object triggers key.
-func (d *loopDetector) trigger(key objectKey, version uint64) {
+func (d *loopDetector) trigger(key objectKey, v objectVersion) {
 	if d.interval < 0 {
 		return
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	l := d.keys[key]
+	if l == nil {
+		return
+	}
+	s := v.sighting()
 	switch {
-	case l == nil || slices.Contains(l.seen, version):
+	case slices.Contains(l.seen, s):
 	case len(l.seen) == maxEchoes:
 		l.foreign = true
 	default:
-		l.seen = append(l.seen, version)
+		l.seen = append(l.seen, s)
 	}
 }
 
@@ -200,37 +347,86 @@ func (d *loopDetector) other(key objectKey) {
 	}
 }
 
-// end notes that a run of key has ended. One that has written nothing has got where it wanted.
-func (d *loopDetector) end(key objectKey) {
+// end notes that a run of key has ended, and what is to follow it.
+func (d *loopDetector) end(key objectKey, o outcome) {
 	if d.interval < 0 {
 		return
 	}
+	if report := d.conclude(key, o); report.kind != noLoop {
+		d.report(report)
+	}
+}
+
+func (d *loopDetector) conclude(key objectKey, o outcome) (report loopReport) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := time.Now()
 	if l := d.keys[key]; l != nil && l.running {
-		l.running = false
-		if l.finished = now; l.changed {
-			d.ended = append(d.ended, endedRun{key, now})
-		} else {
+		l.running, l.asked, l.known = false, time.Time{}, objectVersion{}
+		if o.again {
+			l.asked = now.Add(o.delay)
+		}
+		report = d.weigh(key, l, now, o.failed)
+		if !l.changed && l.kind == noLoop && now.Sub(l.wroteAt) > d.interval {
 			d.remove(key, l)
+		} else if !l.kept {
+			l.kept = true
+			d.kept = append(d.kept, keptLoop{key, now})
 		}
 	}
 	d.sweep(now)
+	return report
+}
+
+// weigh takes in what came of a run.
+func (d *loopDetector) weigh(key objectKey, l *loop, now time.Time, failed bool) (report loopReport) {
+	contested := l.evidence != nil && l.evidence.settle(l.changed)
+	switch {
+	case l.changed:
+		l.write(now, d.interval)
+	case !failed: // it has got where it wanted
+		if l.echoes = 0; l.kind == selfish {
+			d.calm(l)
+		}
+	}
+	switch {
+	case l.evidence == nil:
+	case contested && (l.kind == contest || l.evidence.contested >= contestedAfter):
+		d.found(l, contest)
+		l.fought, l.foughtAt = l.evidence.fought(), now
+		report = d.tell(key, l)
+	case l.kind != contest && l.evidence.runs >= watchedRuns && (l.kind == selfish || l.echoes < hotAfter-2):
+		l.evidence, l.rested = nil, now.Add(restAfter*d.interval)
+	}
+	return report
+}
+
+// write notes the end of a run that has written something new.
+func (l *loop) write(now time.Time, interval time.Duration) {
+	if now.Sub(l.wroteAt) > interval {
+		l.busy = 0
+	}
+	if l.wroteAt = now; l.counts {
+		l.busy++
+	}
 }
 
 // sweep forgets the keys whose last run is so long ago that they are in no loop.
 func (d *loopDetector) sweep(now time.Time) {
 	n := 0
-	for ; n < len(d.ended) && now.Sub(d.ended[n].at) > d.interval; n++ {
-		e := d.ended[n]
-		if l := d.keys[e.key]; l != nil && !l.running && !l.hot && l.finished.Equal(e.at) {
-			d.remove(e.key, l)
+	for ; n < len(d.kept) && now.Sub(d.kept[n].at) > d.interval; n++ {
+		key := d.kept[n].key
+		l := d.keys[key]
+		switch {
+		case l == nil || !l.kept:
+		case l.running || !d.over(l, now):
+			d.kept = append(d.kept, keptLoop{key, now})
+		default:
+			d.remove(key, l)
 		}
 	}
-	d.ended = d.ended[n:]
-	if len(d.ended) == 0 {
-		d.ended = nil
+	if d.kept = d.kept[n:]; len(d.kept) == 0 {
+		d.kept = nil
 	}
 }
 
@@ -247,5 +443,6 @@ func (d *loopDetector) forget(key objectKey) {
 func (d *loopDetector) looping() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.sweep(time.Now())
 	return d.hot
 }

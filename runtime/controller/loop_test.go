@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/go-kube/kube"
 	"github.com/go-kube/kube/resource"
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -66,6 +66,143 @@ func TestATimestampInTheStatusIsReportedOnceAndSlowedDown(t *testing.T) {
 			t.Errorf("%d runs in ten minutes, want one per 10s", n)
 		}
 	})
+}
+
+// timeWriters are the ways in which a reconciler can write the time of day over and over.
+var timeWriters = map[string]struct {
+	field string
+	write func(ctx context.Context, api kube.API[stamped], w *stamped, now string) error
+}{
+	"apply of the status": {".status.lastUpdated", func(ctx context.Context, api kube.API[stamped], w *stamped, now string) error {
+		_, err := api.Status().Apply(ctx, w.WithStatus(stampStatus{LastUpdated: now, Size: w.Spec.Size}), "test", nil)
+		return err
+	}},
+	"patch of the status": {".status.lastUpdated", func(ctx context.Context, api kube.API[stamped], w *stamped, now string) error {
+		_, err := api.Status().Patch(ctx, w.Name, kube.MergePatch(content{"status": content{"lastUpdated": now}}), nil)
+		return err
+	}},
+	"replacement of the status": {".status.lastUpdated", func(ctx context.Context, api kube.API[stamped], w *stamped, now string) error {
+		w.Status = &stampStatus{LastUpdated: now}
+		_, err := api.Status().Replace(ctx, w, nil)
+		return err
+	}},
+	"apply": {`.metadata.annotations[\"example.com/at\"]`, func(ctx context.Context, api kube.API[stamped], w *stamped, now string) error {
+		_, err := api.Apply(ctx, &stamped{ObjectMeta: metav1.ObjectMeta{Name: w.Name, Annotations: map[string]string{"example.com/at": now}}, Spec: w.Spec}, "test", nil)
+		return err
+	}},
+	"patch": {".metadata.labels.at", func(ctx context.Context, api kube.API[stamped], w *stamped, now string) error {
+		_, err := api.Patch(ctx, w.Name, kube.MergePatch(content{"metadata": content{"labels": content{"at": now}}}), nil)
+		return err
+	}},
+	"replacement": {".spec.part", func(ctx context.Context, api kube.API[stamped], w *stamped, now string) error {
+		w.Spec.Part = now
+		_, err := api.Replace(ctx, w, nil)
+		return err
+	}},
+}
+
+// A reconciler that writes the time writes at most every 10s for hours, and one time more for each
+// change by somebody else. When it is mended, it is as quick as ever.
+func TestWritesOfALoopAreBoundedUntilItIsMended(t *testing.T) {
+	for name, writer := range timeWriters {
+		t.Run(name, func(t *testing.T) {
+			inLaggingBubble(t, 50*time.Millisecond, func(t *testing.T, r *rig, s *laggingServer) {
+				s.add(t, widgetsPath, r.object("a"))
+				var mu sync.Mutex
+				var writes []time.Time
+				mended := false
+				api := r.client.Namespaced(stampeds, "ns")
+				ctl := New(r.client.All(stampeds), func(ctx context.Context, w *stamped) (Action, error) {
+					mu.Lock()
+					defer mu.Unlock()
+					if mended {
+						r.add(fmt.Sprintf("%s size %d", w.Name, w.Spec.Size))
+						return Await(), nil
+					}
+					err := writer.write(ctx, api, w, time.Now().Format("150405.000000000"))
+					if err == nil {
+						writes = append(writes, time.Now())
+					}
+					return Await(), err
+				}, nil)
+				r.start(ctl)
+				taken := func() []time.Time {
+					mu.Lock()
+					defer mu.Unlock()
+					taken := writes
+					writes = nil
+					return taken
+				}
+				resize := func(n int) {
+					if _, err := api.Patch(t.Context(), "a", kube.MergePatch(content{"spec": content{"size": n}}), nil); err != nil {
+						t.Fatal(err)
+					}
+				}
+				time.Sleep(time.Minute)
+				taken()
+				time.Sleep(3 * time.Hour)
+				quiet := taken()
+				for i, at := range quiet[1:] {
+					if pause := at.Sub(quiet[i]); pause < defaultLoopInterval {
+						t.Errorf("a write %s after another", pause)
+					}
+				}
+				if len(quiet) < 3*359 {
+					t.Errorf("%d writes in three hours, want it to go on", len(quiet))
+				}
+				for n := range 180 {
+					time.Sleep(time.Minute)
+					resize(n + 1)
+				}
+				if n := len(taken()); n > 3*360+180 {
+					t.Errorf("%d writes in three hours with 180 changes, want at most one every 10s and one for each change", n)
+				}
+				reports := loopReports(r)
+				if len(reports) != 1 || !strings.Contains(reports[0], "fields=["+writer.field+"]") && !strings.Contains(reports[0], `fields="[`+writer.field+`]"`) {
+					t.Errorf("reports %q, want one that names %s", reports, writer.field)
+				}
+				mu.Lock()
+				mended = true
+				mu.Unlock()
+				time.Sleep(time.Minute)
+				if n := ctl.Stats().Looping; n != 0 {
+					t.Errorf("Looping = %d after it was mended", n)
+				}
+				r.clear()
+				for n := range 3 {
+					resize(1000 + n)
+					time.Sleep(time.Second)
+				}
+				r.want(t, "50ms a size 1000", "1.05s a size 1001", "2.05s a size 1002")
+			})
+		})
+	}
+}
+
+// What a reconciler asks for itself comes when it was asked for, in a loop too.
+func TestALoopKeepsTheTimesThatAreAskedFor(t *testing.T) {
+	for name, result := range map[string]struct {
+		action Action
+		err    error
+	}{"requested": {After(3 * time.Second), nil}, "retried": {After(3 * time.Second), errBoom}} {
+		t.Run(name, func(t *testing.T) {
+			inLaggingBubble(t, 50*time.Millisecond, func(t *testing.T, r *rig, s *laggingServer) {
+				s.add(t, widgetsPath, r.object("a"))
+				stamp := stamping(r)
+				r.start(New(r.client.All(stampeds), func(ctx context.Context, w *stamped) (Action, error) {
+					stamp(ctx, w)
+					return result.action, result.err
+				}, nil))
+				time.Sleep(time.Minute)
+				r.clear()
+				time.Sleep(10*time.Minute + time.Second)
+				synctest.Wait()
+				if n := len(r.got()); n < 199 || n > 201 {
+					t.Errorf("%d runs in ten minutes, want one every 3s", n)
+				}
+			})
+		})
+	}
 }
 
 func TestALoopEndsWhenSomethingElseChanges(t *testing.T) {
@@ -193,19 +330,4 @@ func TestLoopDetectorForgetsWhatIsOver(t *testing.T) {
 			t.Errorf("%d keys are remembered, want none but the last", n)
 		}
 	})
-}
-
-func TestFlipsNameFields(t *testing.T) {
-	f := newFlips()
-	f.compare("", map[string]any{
-		"metadata": map[string]any{"resourceVersion": "1", "labels": map[string]any{"a.b/c": "1"}},
-		"status":   map[string]any{"list": []any{1.0, 2.0}, "conditions": []any{map[string]any{"at": "x", "type": "y"}}, "same": 1.0},
-	}, map[string]any{
-		"metadata": map[string]any{"resourceVersion": "2", "labels": map[string]any{"a.b/c": "2"}},
-		"status":   map[string]any{"list": []any{1.0}, "conditions": []any{map[string]any{"at": "z", "type": "y"}}, "same": 1.0, "new": 1.0},
-	})
-	want := []string{`.metadata.labels["a.b/c"]`, ".status.conditions[0].at", ".status.list", ".status.new"}
-	if diff := cmp.Diff(want, f.fields); diff != "" {
-		t.Errorf("fields (-want +got):\n%s", diff)
-	}
 }

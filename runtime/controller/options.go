@@ -70,12 +70,27 @@ type Options struct {
 	// which the server tells no version, nothing is known.
 	OwnWrites time.Duration
 
-	// LoopInterval is the least time between two runs of an object that is reconciled over and
-	// over for no other reason than that its reconciler writes something new each time, such as
-	// the time of day in the status. Such an object is reported to the log once, with the fields
-	// that change, and slowed down from the tenth run in a row on until something else triggers it;
-	// [Stats] counts those that are. Runs that the reconciler asks for are not put off. 0 is 10s; a
-	// negative number lets objects loop.
+	// LoopInterval is the least time between two runs that write of an object that is in a loop; there
+	// are two sorts.
+	//
+	// One is reconciled over and over for no other reason than that its reconciler writes something new each
+	// time, such as the time of day in the status: from the tenth run in a row on. It is slowed down until a
+	// run writes nothing. What anybody else changes still runs it at once.
+	//
+	// The other is a contest: somebody else undoes what the reconciler writes, another controller or the garbage
+	// collector, and the reconciler writes it again. Where ten runs have written something without a pause
+	// as long as LoopInterval, the objects that they wrote are read before the next runs: at most sixteen, for at
+	// most ten runs, and again after ten times LoopInterval at the earliest. It is a contest when
+	// five of these runs found a field (or an object) other than the run before had left it, and left it as before. An
+	// object whose input changes often, and that is written each time, is none, however busy it is. In a contest the runs
+	// are put off that changes of the contested objects trigger, whoever made them; what else triggers a
+	// run does so at once. It is over when nothing was undone for twice LoopInterval. A client that sets a field over and over
+	// for the reconciler to clear looks the same; so does a child that is meant to come and go within LoopInterval.
+	//
+	// Both are reported to the log, once for an object: with the objects that are written and the fields that
+	// change, and in a contest what happens to them and the field managers who do it. [Stats] counts the objects
+	// that are slowed down. Runs that the reconciler asks for, and retries, come at their time.
+	// A contest is only found where the reconciler may get what it writes. 0 is 10s; a negative number lets objects loop.
 	LoopInterval time.Duration
 
 	// Resync is how long after its last run an object is reconciled that nothing has triggered;

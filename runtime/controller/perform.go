@@ -33,7 +33,7 @@ func (e *engine) perform(ctx context.Context, r *run[objectKey]) {
 	returned = true
 }
 
-func (e *engine) reconcileKey(c *call) outcome {
+func (e *engine) reconcileKey(c *call) (o outcome) {
 	for _, last := range e.takeGone(c.key) {
 		e.tellDeleted(c, last)
 	}
@@ -51,11 +51,17 @@ func (e *engine) reconcileKey(c *call) outcome {
 	if wait := e.paces.wait(c.key); wait > 0 {
 		return outcome{none: true, again: true, delay: wait, reason: c.reason}
 	}
-	version := versionHash(e.endpoint.Descriptor(), c.key, raw.ResourceVersion())
-	if wait := e.loops.begin(c.key, version, c.reason); wait > 0 {
+	if wait := e.loops.begin(c.key, e.versionOf(raw), c.reason); wait > 0 {
 		return outcome{none: true, again: true, delay: wait, reason: c.reason}
 	}
-	defer e.loops.end(c.key)
+	defer func() { e.loops.end(c.key, o) }()
+	if e.loops.look(c, c.key) { // the object may have changed meanwhile
+		if raw, ok = e.cache.get(c.key); !ok {
+			e.counts.absent.Add(1)
+			return outcome{}
+		}
+		e.loops.knows(c.key, e.versionOf(raw))
+	}
 	e.paces.spend(c.key)
 	verbose := e.log.Enabled(c, slog.LevelDebug)
 	if verbose {
@@ -70,6 +76,11 @@ func (e *engine) reconcileKey(c *call) outcome {
 		e.log.LogAttrs(c, slog.LevelDebug, "reconcile ended", append(e.attrs(c), slog.String("action", action.String()))...)
 	}
 	return e.succeeded(c, action)
+}
+
+// versionOf names the version of one of the controller's own objects.
+func (e *engine) versionOf(raw *resource.Raw) objectVersion {
+	return objectVersion{e.endpoint.Descriptor(), keyOf(raw), raw.ResourceVersion()}
 }
 
 // wrote takes in a write that the run c has made.

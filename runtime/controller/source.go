@@ -320,7 +320,7 @@ func (s *Source) trigger(key objectKey, t target) {
 	}
 	key = key.owned()
 	s.engine.triggerBy(t.key, Reason{Kind: Related, Resource: s.name, Namespace: key.Namespace, Name: key.Name},
-		versionHash(s.endpoint.Descriptor(), key, s.version))
+		objectVersion{s.endpoint.Descriptor(), key, s.version})
 }
 
 // triggerUnsure triggers the object called key, whose own write no event has shown. No version of an

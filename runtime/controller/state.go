@@ -38,8 +38,8 @@ type Stats struct {
 	// all of its writes.
 	Parked                        int
 	WaitedForWrites, MissedWrites uint64
-	// Looping is the number of objects that are reconciled over and over because of what their
-	// reconciler writes, and are slowed down: see [Options.LoopInterval].
+	// Looping is the number of objects that are slowed down because they are reconciled over and over, for what
+	// their reconciler writes or because others undo it: see [Options.LoopInterval].
 	Looping int
 }
 
