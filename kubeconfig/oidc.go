@@ -203,7 +203,7 @@ type tokenAnswer struct {
 // providers want, and remembers what worked. A client without a secret is named in the body (3.2.1).
 func (c *oidc) exchange(ctx context.Context) (*tokenAnswer, error) {
 	answer, err := c.post(ctx, c.inBody)
-	if refused := (*refusal)(nil); err != nil && !c.inBody && errors.As(err, &refused) && refused.code/100 == 4 {
+	if refused := (*refusal)(nil); err != nil && !c.inBody && errors.As(err, &refused) && refused.code/100 == 4 && !refused.ofGrant() {
 		second, secondErr := c.post(ctx, true)
 		if secondErr != nil {
 			return nil, secondErr
@@ -241,11 +241,18 @@ type refusal struct {
 	reason string
 }
 
+// ofGrant reports whether the refresh token is refused, and the client was accepted (RFC 6749, 5.2).
+func (r *refusal) ofGrant() bool { return strings.HasPrefix(r.reason, "invalid_grant") }
+
 func (r *refusal) Error() string {
 	if r.reason == "" {
 		return "the identity provider answered " + r.status
 	}
-	return fmt.Sprintf("the identity provider answered %s: %s", r.status, r.reason)
+	hint := ""
+	if r.ofGrant() {
+		hint = "; the refresh-token has ended or was used up, and a new one comes with logging in again"
+	}
+	return fmt.Sprintf("the identity provider answered %s: %s%s", r.status, r.reason, hint)
 }
 
 func (c *oidc) do(req *http.Request, into any) error {

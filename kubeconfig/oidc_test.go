@@ -309,6 +309,15 @@ users:
 		t.Errorf("asked %d times, refused %d times", i.asked, i.refused)
 	}
 
+	// A token that somebody used up without a trace in the file. That is the reason, and not the second way
+	// of naming the client, which this provider refuses.
+	i.once["r+++"] = true
+	if _, err := one(t.Context(), get(one, nil)); err == nil || !strings.Contains(err.Error(), "400 Bad Request: invalid_grant; the refresh-token has ended or was used up") {
+		t.Errorf("error = %v, want that one has to log in", err)
+	}
+	delete(i.once, "r+++")
+	i.refused = 0
+
 	// A file that cannot be written, as there can be no lock beside one with a name this long, keeps a
 	// token that was used up, which nobody must go back to.
 	readOnly := filepath.Join(filepath.Dir(path), strings.Repeat("x", 255))
