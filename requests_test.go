@@ -166,10 +166,10 @@ func TestRequests(t *testing.T) {
 			return drop(c.Namespaced(kind, "ns").Create(ctx, obj, nil))
 		}, "POST /apis/kube.rs/v1/namespaces/ns/hacks", "",
 			`{"kind":"Hack","apiVersion":"kube.rs/v1","metadata":{"name":"n"}}`, "application/json"},
-		{"replace a scale without a type", func(c *kube.Client) error {
+		{"replace a scale without a type and a name", func(c *kube.Client) error {
 			return drop(c.Namespaced(apps.Deployments, "ns").Scale().Replace(ctx, "d", &kube.Scale{Spec: kube.ScaleSpec{Replicas: 2}}, nil))
 		}, "PUT /apis/apps/v1/namespaces/ns/deployments/d/scale", "",
-			`{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{},"spec":{"replicas":2}}`, "application/json"},
+			`{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"d","namespace":"ns"},"spec":{"replicas":2}}`, "application/json"},
 		{"create a role", func(c *kube.Client) error {
 			return drop(c.Namespaced(rbac.Roles, "ns").Create(ctx, &rbacv1.Role{ObjectMeta: name}, &kube.CreateOptions{DryRun: true, FieldManager: "me", FieldValidation: kube.FieldValidationStrict}))
 		}, "POST /apis/rbac.authorization.k8s.io/v1/namespaces/ns/roles?dryRun=All&fieldManager=me&fieldValidation=Strict", "", "", "application/vnd.kubernetes.protobuf"},

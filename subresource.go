@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/go-kube/kube/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Status returns the requests of the status subresource: they change the status and nothing
@@ -74,7 +75,8 @@ func (a API[K]) Sub[B any](subresource resource.Subresource[K, B]) Subresource[B
 }
 
 // Subresource is the requests of one subresource, whose body has the Go type B. [API.Sub] and
-// [API.Scale] make one. The errors are those of the same methods of [API].
+// [API.Scale] make one. The errors are those of the same methods of [API]. A body that has metadata
+// without a name is sent with that of the object, which API servers want; it is not changed itself.
 type Subresource[B any] struct {
 	endpoint   Endpoint
 	descriptor *resource.SubresourceDescriptor
@@ -91,7 +93,7 @@ func (s Subresource[B]) Get(ctx context.Context, name string) (*B, error) {
 // an eviction, a shallow copy of body is returned.
 func (s Subresource[B]) Create(ctx context.Context, name string, body *B, opts *CreateOptions) (*B, error) {
 	out := new(B)
-	isStatus, err := s.endpoint.createSub(ctx, name, s.descriptor, body, opts, out)
+	isStatus, err := s.endpoint.createSub(ctx, name, s.descriptor, s.named(name, body), opts, out)
 	if err == nil && isStatus {
 		*out = *body
 	}
@@ -113,10 +115,27 @@ func (e Endpoint) createSub(ctx context.Context, name string, d *resource.Subres
 	return e.exchangeOrStatus(ctx, r, bodyOf(d), into)
 }
 
+// named returns body with a name.
+func (s Subresource[B]) named(name string, body *B) *B {
+	if body == nil {
+		return body
+	}
+	if meta, ok := any(body).(metav1.Object); !ok || meta.GetName() != "" {
+		return body
+	}
+	copied := *body
+	meta := any(&copied).(metav1.Object)
+	meta.SetName(name)
+	if meta.GetNamespace() == "" {
+		meta.SetNamespace(s.endpoint.namespace)
+	}
+	return &copied
+}
+
 // Replace writes the subresource of the object called name.
 func (s Subresource[B]) Replace(ctx context.Context, name string, body *B, opts *ReplaceOptions) (*B, error) {
 	out := new(B)
-	return result(out, s.endpoint.replace(ctx, name, s.descriptor.Name, body, bodyOf(s.descriptor), opts, out))
+	return result(out, s.endpoint.replace(ctx, name, s.descriptor.Name, s.named(name, body), bodyOf(s.descriptor), opts, out))
 }
 
 // Patch changes the subresource of the object called name.
@@ -128,5 +147,5 @@ func (s Subresource[B]) Patch(ctx context.Context, name string, patch Patch, opt
 // Apply makes the fields that are set in body true. See [API.Apply].
 func (s Subresource[B]) Apply(ctx context.Context, name string, body *B, fieldManager string, opts *ApplyOptions) (*B, error) {
 	out := new(B)
-	return result(out, s.endpoint.apply(ctx, name, s.descriptor.Name, body, bodyOf(s.descriptor), fieldManager, opts, out))
+	return result(out, s.endpoint.apply(ctx, name, s.descriptor.Name, s.named(name, body), bodyOf(s.descriptor), fieldManager, opts, out))
 }

@@ -3,6 +3,7 @@ package tokens
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"slices"
 	"time"
@@ -47,15 +48,21 @@ type Token struct {
 }
 
 // String says until when the token is good, and not what it is.
-func (t *Token) String() string {
+func (t Token) String() string {
 	return "Token{[redacted] until " + t.Expires.UTC().Format(time.RFC3339) + "}"
 }
 
-// GoString is [Token.String].
-func (t *Token) GoString() string { return t.String() }
+// Format implements [fmt.Formatter] for every verb, with [Token.String].
+func (t Token) Format(f fmt.State, verb rune) {
+	if verb == 'q' {
+		fmt.Fprintf(f, "%q", t.String())
+		return
+	}
+	io.WriteString(f, t.String())
+}
 
 // LogValue implements [slog.LogValuer].
-func (t *Token) LogValue() slog.Value { return slog.StringValue(t.String()) }
+func (t Token) LogValue() slog.Value { return slog.StringValue(t.String()) }
 
 // Request asks for a token of the service account called name. Each call gives another one; the
 // server keeps none. It fails with [kube.ErrNotFound] where there is no such account.

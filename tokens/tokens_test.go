@@ -125,7 +125,7 @@ func TestTokensAreNotPrinted(t *testing.T) {
 	token := &tokens.Token{Value: "very-secret"}
 	var log bytes.Buffer
 	slog.New(slog.NewTextHandler(&log, nil)).Info("m", "token", token)
-	for _, s := range []string{fmt.Sprint(token), fmt.Sprintf("%+v", token), fmt.Sprintf("%#v", token), log.String()} {
+	for _, s := range []string{fmt.Sprint(token), fmt.Sprintf("%+v", token), fmt.Sprintf("%#v", token), fmt.Sprint(*token), fmt.Sprintf("%+v %#v %q %d", *token, *token, *token, *token), log.String()} {
 		if strings.Contains(s, "very-secret") {
 			t.Error(s)
 		}
