@@ -21,7 +21,8 @@ const (
 
 // DeleteAndWait deletes the object called name and returns when it is gone: when its finalizers
 // have run, its containers have ended, and, with foreground propagation, its dependants are
-// gone. Another object of the same name does not count. Nothing but ctx bounds the wait.
+// gone. Another object of the same name does not count. Nothing but ctx bounds the wait. It fails
+// as [API.Delete] does: with [ErrNotFound] where there is none to begin with.
 func (a API[K]) DeleteAndWait(ctx context.Context, name string, opts *DeleteOptions) error {
 	var uid types.UID
 	observed := WithWriteObserver(ctx, func(w Write) { uid = w.UID })

@@ -105,6 +105,18 @@ func IsExpired(err error) bool {
 		status.Reason == metav1.StatusReasonExpired || status.Reason == metav1.StatusReasonGone
 }
 
+// ContinueToken returns the token that the server offers with [ErrExpired] in place of one that is too
+// old: with it as [ListOptions.Continue] a list goes on behind the last object that it had, with what is
+// there now. What changed between the two states is in neither part, or in both. ok is false where err
+// brings no token: then only a new list is left.
+func ContinueToken(err error) (token string, ok bool) {
+	status, ok := statusOf(err)
+	if !ok || !IsExpired(err) || status.ListMeta.Continue == "" {
+		return "", false
+	}
+	return status.ListMeta.Continue, true
+}
+
 // CanRetry reports whether the same request, sent again unchanged, can be expected to work
 // and cannot do harm: either nothing of it was sent, or the server said that it was too busy
 // (429) or not ready to take it (503 with Retry-After).

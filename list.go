@@ -58,7 +58,7 @@ func (a API[K]) List(ctx context.Context, opts *ListOptions) (*List[K], error) {
 // request is the last thing that is yielded; the error of an object that does not decode
 // comes in its place, and the sequence goes on after it. Pages show one state of the
 // cluster; a loop that takes longer than the server keeps that state (5 minutes by default)
-// ends with [ErrExpired].
+// ends with [ErrExpired]. See [ContinueToken] for a way to go on.
 func (a API[K]) Each(ctx context.Context, opts *ListOptions) iter.Seq2[*K, error] {
 	return func(yield func(*K, error) bool) {
 		for lazy, err := range a.eachLazy(ctx, opts) {

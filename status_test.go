@@ -54,6 +54,9 @@ func TestStatusIsKept(t *testing.T) {
 			if diff := cmp.Diff(test.want, status.ErrStatus); diff != "" {
 				t.Error(diff)
 			}
+			if token, ok := kube.ContinueToken(err); token != test.want.ListMeta.Continue || ok != (token != "") {
+				t.Errorf("token %q, %t", token, ok)
+			}
 		})
 	}
 }

@@ -299,11 +299,11 @@ func TestCompact(t *testing.T) {
 		if !errors.Is(err, kube.ErrExpired) || !errors.As(err, &refusal) {
 			t.Fatalf("a list from before: %v, want 410", err)
 		}
-		var status interface{ Status() metav1.Status }
-		if !errors.As(err, &status) || status.Status().ListMeta.Continue == "" {
+		fresh, ok := kube.ContinueToken(err)
+		if !ok {
 			t.Fatalf("no fresh token: %+v", err)
 		}
-		rest, err := maps.List(t.Context(), &kube.ListOptions{Limit: 5, Continue: status.Status().ListMeta.Continue})
+		rest, err := maps.List(t.Context(), &kube.ListOptions{Limit: 5, Continue: fresh})
 		if err != nil || len(rest.Items) != 3 || rest.Items[0].Name != "b" {
 			t.Errorf("the rest: %v, %v", rest, err)
 		}

@@ -35,7 +35,8 @@ const (
 // until the container has ended or ctx has. A connection that breaks is opened again from the last
 // line's time on; lines that were seen are not repeated. A refusal, as for a pod that is gone, is
 // the last thing that is yielded, except that it ends the sequence without an error where the
-// container ended before it. Follow and Timestamps have no effect; LimitBytes counts the texts with
+// container ended before it. It takes the right to get the pod, which tells whether the container has
+// ended. Follow and Timestamps have no effect; LimitBytes counts the texts with
 // their line breaks, over all connections, and cuts the last one.
 func FollowLogs(ctx context.Context, pods kube.API[corev1.Pod], name string, opts *LogOptions) iter.Seq2[LogLine, error] {
 	f := follower{pods: pods, name: name}
@@ -76,9 +77,12 @@ func (f *follower) run(ctx context.Context, yield func(LogLine, error) bool) {
 			yield(LogLine{}, fmt.Errorf("pods: log of %s: %w", served{f.pods, f.name}, context.Cause(ctx)))
 			return
 		}
-		if clean && f.hasEnded(ctx) {
-			f.flush(yield)
-			return
+		if clean {
+			var ended bool
+			if ended, err = f.hasEnded(ctx); ended {
+				f.flush(yield)
+				return
+			}
 		}
 		if err != nil && !passes(err) && !f.isAwaited(ctx, err) {
 			if f.flush(yield) && !f.isGone(ctx, err) {
@@ -108,19 +112,19 @@ func passes(err error) bool {
 
 // hasEnded reports whether the container has ended, for good where all of the pod is followed. A log
 // ends with that, and with a connection that is cut in a clean way.
-func (f *follower) hasEnded(ctx context.Context) bool {
-	pod, err := f.pods.Get(ctx, f.name)
-	if apierrors.IsNotFound(err) || f.Previous {
-		return true
+func (f *follower) hasEnded(ctx context.Context) (bool, error) {
+	if f.Previous {
+		return true, nil
 	}
+	pod, err := f.pods.Get(ctx, f.name)
 	if err != nil {
-		return false
+		return apierrors.IsNotFound(err), err
 	}
 	status := statusOf(pod, f.Container)
 	if status == nil {
-		return isOver(pod)
+		return isOver(pod), nil
 	}
-	return status.State.Running == nil && !(f.all && willRun(pod, status))
+	return status.State.Running == nil && !(f.all && willRun(pod, status)), nil
 }
 
 // isAwaited reports whether err, which is a refusal, is because the container has yet to start, as

@@ -613,6 +613,22 @@ func TestFollowLogs(t *testing.T) {
 	})
 }
 
+// Who may read logs only cannot be told whether the container has ended: that is said, and not asked for ever.
+func TestFollowLogsWithoutThePod(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		api := serve(t, beside(refused(403, "Forbidden", "pods is forbidden"), func(w http.ResponseWriter, r *http.Request) {
+			io.WriteString(w, "2030-01-01T00:00:00Z all of it\n2030-01-01T00:00:01Z and the end")
+		}))
+		var got []string
+		for line, err := range pods.FollowLogs(t.Context(), api, "web", nil) {
+			got = append(got, line.Text+fmt.Sprint(err))
+		}
+		if diff := cmp.Diff([]string{"all of it<nil>", "and the end<nil>", "get pods ns/web: pods is forbidden"}, got); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
 // The limit is for all connections together.
 func TestFollowLogsLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
