@@ -3,25 +3,33 @@ package kube
 import (
 	"fmt"
 	"log/slog"
+	"net/http"
+	"net/url"
 
 	"github.com/go-kube/kube/resource"
 )
 
-// Detached returns an endpoint of no server: every request to it is an error. It names the kind of a cache
-// that is filled by something other than a watch, such as a file or a test. logger is that of its client, which is
-// good for nothing else; nil discards.
+// Detached returns an endpoint of no server: every request to it, and to its client, is an error. It names the
+// kind of a cache that is filled by something other than a watch, such as a file or a test. logger is that of its
+// client; nil discards.
 func Detached[K any](kind resource.Kind[K], logger *slog.Logger) Endpoint {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
 	}
-	e := Endpoint{client: &Client{logger: logger, namespace: "default"}, kind: kind.Descriptor()}
-	e.misuse = e.noServer()
-	return e
+	d, address := kind.Descriptor(), &url.URL{Scheme: "http", Host: "nowhere"}
+	return Endpoint{kind: d, client: &Client{
+		transport: &transport{unary: noServer{d}, baseURL: address},
+		base:      address, namespace: "default", timeout: DefaultTimeout, logger: logger,
+	}}
 }
 
-func (e Endpoint) noServer() error {
-	return fmt.Errorf("the %s come from no server: the cache is filled by the program itself, and there is nothing to send requests to", e.kind.Plural)
-}
+// noServer sends nothing.
+type noServer struct{ kind *resource.Descriptor }
 
-// detached reports whether there is no server.
-func (e Endpoint) detached() bool { return e.client.transport == nil }
+// RoundTrip implements [http.RoundTripper].
+func (r noServer) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.Body != nil {
+		req.Body.Close()
+	}
+	return nil, fmt.Errorf("the %s come from no server: the cache is filled by the program itself, and there is nothing to send requests to", r.kind.Plural)
+}

@@ -2,6 +2,7 @@ package kube_test
 
 import (
 	"log/slog"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -26,4 +27,12 @@ func TestDetached(t *testing.T) {
 			t.Errorf("%s: watch: %v", name, err)
 		}
 	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "/version", strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := endpoint.Client().Do(req); err == nil || !strings.Contains(err.Error(), "no server") {
+		t.Errorf("Do: %v", err)
+	}
+	endpoint.Client().Close()
 }

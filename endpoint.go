@@ -42,8 +42,6 @@ func (e Endpoint) Namespace() string { return e.namespace }
 func (e Endpoint) In(namespace string) Endpoint {
 	e.namespace, e.misuse = namespace, nil
 	switch {
-	case e.detached():
-		e.misuse = e.noServer()
 	case e.kind.Scope == resource.ClusterScoped:
 		e.misuse = fmt.Errorf("%s is cluster-scoped and cannot be addressed in namespace %q; use client.All", e.kind.Kind, namespace)
 	case namespace == "":

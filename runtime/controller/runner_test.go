@@ -351,3 +351,47 @@ func testRandomTriggers(t *testing.T) {
 		}
 	}
 }
+
+// paced is startRunner with a rate of one run in ten seconds.
+func paced(t *testing.T, limit int, do func(*run[string])) *runner[string] {
+	r := startRunner(t, limit, do)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.pace = newPace(Rate{PerSecond: 0.1, Burst: 1})
+	return r
+}
+
+// A run that did not take place, since its key has to wait, leaves its share of the rate to others.
+func TestRunnerDoesNotCountWhatDidNotRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := newJournal()
+		r := paced(t, 1, func(run *run[string]) {
+			j.add(run.key)
+			run.outcome.none = run.key == "waits"
+		})
+		r.open()
+		for _, key := range []string{"waits", "runs", "late"} {
+			r.trigger(key, because(""))
+			synctest.Wait()
+		}
+		time.Sleep(time.Minute)
+		j.want(t, "0s waits", "0s runs", "10s late")
+	})
+}
+
+// What the rate has put off runs when the rate allows, and not when a run that takes long has ended.
+func TestRunnerWaitsForTheRateAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := newJournal()
+		r := paced(t, 3, func(run *run[string]) {
+			j.add(run.key)
+			time.Sleep(time.Hour)
+		})
+		for _, key := range []string{"a", "b", "c"} { // all are due when the runner is opened
+			r.trigger(key, because(""))
+		}
+		r.open()
+		time.Sleep(time.Minute)
+		j.want(t, "0s a", "10s b", "20s c")
+	})
+}

@@ -30,6 +30,9 @@ import (
 // matches [watcher.ErrSequenceEnded] in the first case; the store keeps what it has. Of opts.Watch, OnError and
 // Logger alone have a meaning, Namespaces and Share have none; setting another one is an error of Run.
 func FromEvents[K any](kind resource.Kind[K], events func(ctx context.Context) iter.Seq[watcher.Event[K]], opts *Options) *Reflector[K] {
+	if events == nil {
+		panic("reflector: FromEvents was called with a nil function")
+	}
 	var o Options
 	if opts != nil {
 		o = *opts

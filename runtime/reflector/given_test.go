@@ -245,3 +245,13 @@ func TestFromEventsLogs(t *testing.T) {
 		}
 	})
 }
+
+// A function that was left out is a mistake where it is made.
+func TestFromEventsOfNothing(t *testing.T) {
+	defer func() {
+		if p := recover(); p == nil || !strings.Contains(fmt.Sprint(p), "FromEvents") {
+			t.Errorf("panicked with %v", p)
+		}
+	}()
+	reflector.FromEvents[corev1.ConfigMap](core.ConfigMaps, nil, nil)
+}

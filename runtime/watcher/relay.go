@@ -28,6 +28,9 @@ var ErrSequenceEnded = errors.New("the sequence of events has ended")
 // snapshot counts as an InitApply. Versions may be left out. What breaks the protocol ends the loop, and so does the
 // end of the sequence ([ErrSequenceEnded]): OnError, the log and State tell of it.
 func NewEngineFrom(endpoint kube.Endpoint, opts *Options, events func(ctx context.Context) iter.Seq[RawEvent]) *Engine {
+	if events == nil {
+		panic("watcher: NewEngineFrom was called with a nil function")
+	}
 	var given, told Options
 	if opts != nil {
 		given = *opts

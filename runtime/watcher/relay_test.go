@@ -172,3 +172,13 @@ func TestRelayOptions(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A function that was left out is a mistake where it is made.
+func TestRelayOfNothing(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no function is no mistake")
+		}
+	}()
+	watcher.NewEngineFrom(kube.Detached(core.ConfigMaps, nil), nil, nil)
+}
