@@ -116,7 +116,7 @@
 //	listType=atomic|set|map                            arrays (x-kubernetes-list-type)
 //	listMapKey=a|b                                     arrays (x-kubernetes-list-map-keys)
 //	mapType=atomic|granular                            objects (x-kubernetes-map-type)
-//	preserveUnknownFields                              objects (x-kubernetes-preserve-unknown-fields)
+//	preserveUnknownFields                              objects, lists of them (x-kubernetes-preserve-unknown-fields)
 //	embeddedResource                                   objects (x-kubernetes-embedded-resource)
 //	type intOrString                                   in place of the Go type (x-kubernetes-int-or-string)
 //	rule='expression'|'message'                        all but any JSON; may stand more than once (x-kubernetes-validations)

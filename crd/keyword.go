@@ -110,7 +110,7 @@ var keywords = []keyword{
 	{name: "listType", openAPI: "x-kubernetes-list-type", fits: fitArray, choice: func(s *props) **string { return &s.XListType }, choices: []string{"atomic", "set", "map"}, markers: []string{"listType", "k8s:listType"}},
 	{name: "listMapKey", openAPI: "x-kubernetes-list-map-keys", fits: fitArray, names: func(s *props) *[]string { return &s.XListMapKeys }, markers: []string{"listMapKey", "k8s:listMapKey"}},
 	{name: "mapType", openAPI: "x-kubernetes-map-type", fits: fitObject, choice: func(s *props) **string { return &s.XMapType }, choices: []string{"atomic", "granular"}, markers: []string{"mapType", "structType"}},
-	{name: "preserveUnknownFields", openAPI: "x-kubernetes-preserve-unknown-fields", fits: onObjects, flagPtr: func(s *props) **bool { return &s.XPreserveUnknownFields }, markers: []string{"kubebuilder:pruning:PreserveUnknownFields", "kubebuilder:validation:XPreserveUnknownFields"}},
+	{name: "preserveUnknownFields", openAPI: "x-kubernetes-preserve-unknown-fields", fits: onObjects | fitArray, flagPtr: func(s *props) **bool { return &s.XPreserveUnknownFields }, markers: []string{"kubebuilder:pruning:PreserveUnknownFields", "kubebuilder:validation:XPreserveUnknownFields"}},
 	{name: "embeddedResource", openAPI: "x-kubernetes-embedded-resource", fits: fitObject, flag: func(s *props) *bool { return &s.XEmbeddedResource }, markers: []string{"kubebuilder:validation:XEmbeddedResource", "kubebuilder:validation:EmbeddedResource"}},
 
 	{name: "uniqueItems", fits: fitArray, flag: func(s *props) *bool { return &s.UniqueItems }, markers: []string{"kubebuilder:validation:UniqueItems"}},

@@ -44,6 +44,7 @@ var markerCases = []markerCase{
 	{kb + `Type=string`, `{}`, `"type":"string"`, aboutField},
 	{kb + `XPreserveUnknownFields`, `{"type":"object"}`, `"x-kubernetes-preserve-unknown-fields":true`, aboutField},
 	{`+kubebuilder:pruning:PreserveUnknownFields`, `{"type":"object"}`, `"x-kubernetes-preserve-unknown-fields":true`, aboutType},
+	{`+kubebuilder:pruning:PreserveUnknownFields`, `{"type":"array"}`, `"x-kubernetes-preserve-unknown-fields":true`, aboutField},
 	{kb + `XEmbeddedResource`, `{"type":"object"}`, `"x-kubernetes-embedded-resource":true`, aboutField},
 	{kb + `EmbeddedResource`, `{"type":"object"}`, `"x-kubernetes-embedded-resource":true`, aboutField},
 	{kb + `XIntOrString`, `{}`, `"x-kubernetes-int-or-string":true`, aboutField},

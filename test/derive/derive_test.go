@@ -213,6 +213,7 @@ func (p project) definition(o *oracle, of schema.GroupKind, want *apiextensionsv
 			stored = v.Name
 		}
 	}
+	oneStored(want, stored)
 	var defs []*apiextensionsv1.CustomResourceDefinition
 	for _, k := range p.kinds {
 		gv := o.versions[k.goType.PkgPath()]

@@ -7,7 +7,9 @@ require (
 	github.com/fluxcd/source-controller/api v1.10.1
 	github.com/go-kube/kube v0.0.0
 	github.com/go-kube/kube/test v0.0.0
+	github.com/kubernetes-csi/external-snapshotter/client/v8 v8.7.0
 	github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring v0.95.2
+	github.com/vmware-tanzu/velero v1.18.3
 	go.universe.tf/metallb v0.16.2
 	golang.org/x/tools v0.52.0
 	k8s.io/apiextensions-apiserver v0.37.2
@@ -16,6 +18,7 @@ require (
 	sigs.k8s.io/controller-tools v0.23.0
 	sigs.k8s.io/gateway-api v1.6.3
 	sigs.k8s.io/kueue v0.17.0
+	sigs.k8s.io/network-policy-api v0.3.0
 	sigs.k8s.io/yaml v1.6.0
 )
 

@@ -6,9 +6,15 @@ import (
 	acmev1 "github.com/cert-manager/cert-manager/pkg/apis/acme/v1"
 	certmanagerv1 "github.com/cert-manager/cert-manager/pkg/apis/certmanager/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	groupsnapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumegroupsnapshot/v1"
+	groupsnapshotv1beta1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumegroupsnapshot/v1beta1"
+	groupsnapshotv1beta2 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumegroupsnapshot/v1beta2"
+	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	monitoringv1alpha1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1alpha1"
 	monitoringv1beta1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1beta1"
+	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
+	velerov2alpha1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v2alpha1"
 	apiv1beta1 "go.universe.tf/metallb/api/v1beta1"
 	apiv1beta2 "go.universe.tf/metallb/api/v1beta2"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
@@ -16,6 +22,8 @@ import (
 	gatewayv1alpha3 "sigs.k8s.io/gateway-api/apis/v1alpha3"
 	gatewayv1beta1 "sigs.k8s.io/gateway-api/apis/v1beta1"
 	gatewayxv1alpha1 "sigs.k8s.io/gateway-api/apisx/v1alpha1"
+	policyv1alpha2 "sigs.k8s.io/network-policy-api/apis/v1alpha2"
+	policyv1beta1 "sigs.k8s.io/network-policy-api/apis/v1beta1"
 )
 
 // others are the API modules whose YAML was made with the modules of go.mod.
@@ -84,5 +92,38 @@ var others = []project{
 		of[sourcev1.HelmChart](),
 		of[sourcev1.HelmRepository](),
 		of[sourcev1.OCIRepository](),
+	}},
+	{name: "external-snapshotter v8.7.0", packages: []string{"github.com/kubernetes-csi/external-snapshotter/client/v8/apis/..."}, module: "github.com/kubernetes-csi/external-snapshotter/client/v8@v8.7.0", note: "without versions that have no Go types, lines with TODO (of before controller-gen v0.16) and a change by hand", shippedStep: snapshotsOf, shipped: []string{"config/crd/*.yaml"}, kinds: []kind{
+		of[groupsnapshotv1.VolumeGroupSnapshotClass](),
+		of[groupsnapshotv1.VolumeGroupSnapshotContent](),
+		of[groupsnapshotv1.VolumeGroupSnapshot](),
+		of[groupsnapshotv1beta1.VolumeGroupSnapshotClass](),
+		of[groupsnapshotv1beta1.VolumeGroupSnapshotContent](),
+		of[groupsnapshotv1beta1.VolumeGroupSnapshot](),
+		of[groupsnapshotv1beta2.VolumeGroupSnapshotClass](),
+		of[groupsnapshotv1beta2.VolumeGroupSnapshotContent](),
+		of[groupsnapshotv1beta2.VolumeGroupSnapshot](),
+		of[snapshotv1.VolumeSnapshotClass](),
+		of[snapshotv1.VolumeSnapshotContent](),
+		of[snapshotv1.VolumeSnapshot](),
+	}},
+	{name: "network-policy-api v0.3.0", packages: []string{"sigs.k8s.io/network-policy-api/apis/v1alpha2", "sigs.k8s.io/network-policy-api/apis/v1beta1"}, module: "sigs.k8s.io/network-policy-api@v0.3.0", shipped: []string{"config/crd/experimental/policy*.yaml"}, kinds: []kind{
+		of[policyv1alpha2.ClusterNetworkPolicy](),
+		of[policyv1beta1.ClusterNetworkPolicy](),
+	}},
+	{name: "velero v1.18.3", packages: []string{"github.com/vmware-tanzu/velero/pkg/apis/velero/..."}, module: "github.com/vmware-tanzu/velero@v1.18.3", shipped: []string{"config/crd/*/bases/*.yaml"}, kinds: []kind{
+		of[velerov1.BackupRepository](),
+		of[velerov1.BackupStorageLocation](),
+		of[velerov1.Backup](),
+		of[velerov1.DeleteBackupRequest](),
+		of[velerov1.DownloadRequest](),
+		of[velerov1.PodVolumeBackup](),
+		of[velerov1.PodVolumeRestore](),
+		of[velerov1.Restore](),
+		of[velerov1.Schedule](),
+		of[velerov1.ServerStatusRequest](),
+		of[velerov1.VolumeSnapshotLocation](),
+		of[velerov2alpha1.DataDownload](),
+		of[velerov2alpha1.DataUpload](),
 	}},
 }

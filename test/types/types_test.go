@@ -23,6 +23,8 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/go-kube/kube/internal/crdtest"
 )
 
 // corpus is the folder with definitions of real projects, beside that of this project:
@@ -37,6 +39,9 @@ var modules = []struct{ module, files string }{
 	{"sigs.k8s.io/kueue@v0.17.0", "config/components/crd/bases/*.yaml"},
 	{"go.universe.tf/metallb@v0.16.2", "config/crd/bases/*.yaml"},
 	{"github.com/fluxcd/source-controller@v1.10.1", "config/crd/bases/*.yaml"},
+	{"github.com/kubernetes-csi/external-snapshotter/client/v8@v8.7.0", "config/crd/*.yaml"},
+	{"sigs.k8s.io/network-policy-api@v0.3.0", "config/crd/experimental/policy*.yaml"},
+	{"github.com/vmware-tanzu/velero@v1.18.3", "config/crd/*/bases/*.yaml"},
 }
 
 // project is a set of definitions with objects of their kinds.
@@ -114,17 +119,9 @@ func (r *row) add(other row) {
 // fromModules reads the definitions that modules ship.
 func fromModules(t *testing.T) (list []*project) {
 	for _, m := range modules {
-		answer, err := exec.Command("go", "mod", "download", "-json", m.module).Output()
-		if err != nil {
-			t.Fatalf("%s: %v", m.module, err)
-		}
-		var downloaded struct{ Dir string }
-		if err := json.Unmarshal(answer, &downloaded); err != nil {
-			t.Fatal(err)
-		}
-		p := &project{name: m.module}
+		p, dir := &project{name: m.module}, crdtest.Module(t, m.module)
 		for _, pattern := range alternatives(m.files) {
-			p.read(t, filepath.Join(downloaded.Dir, filepath.FromSlash(pattern)))
+			p.read(t, filepath.Join(dir, filepath.FromSlash(pattern)))
 		}
 		list = append(list, p)
 	}
@@ -167,24 +164,9 @@ func fromCorpus(t *testing.T) (list []*project) {
 }
 
 func (p *project) read(t *testing.T, pattern string) {
-	files, err := filepath.Glob(pattern)
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no YAML in %s: %v", pattern, err)
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		found := false
-		for document := range strings.SplitSeq(string(text), "\n---\n") {
-			def := &apiextensionsv1.CustomResourceDefinition{}
-			if err := yaml.Unmarshal([]byte(document), def); err == nil && def.Kind == "CustomResourceDefinition" {
-				p.definitions = append(p.definitions, def)
-				found = true
-			}
-		}
-		if found {
+	for _, file := range crdtest.Files(t, pattern) {
+		if found := crdtest.Read(t, file); len(found) > 0 {
+			p.definitions = append(p.definitions, found...)
 			p.files = append(p.files, file)
 		}
 	}
