@@ -6,7 +6,10 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/go-kube/kube/k8s/core"
 	"github.com/go-kube/kube/resource"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -44,4 +47,44 @@ func TestControllersOfMetadataAndOfDynamicKinds(t *testing.T) {
 			"0s metadata of Widget ns/a (related object updated: gadgets.example.com ns/child)",
 		)
 	})
+}
+
+// Controllers of a built-in kind with its type and without have one watch, whoever starts first.
+func TestTypedAndDynamicControllersOfABuiltInKind(t *testing.T) {
+	for _, dynamicFirst := range []bool{false, true} {
+		inBubble(t, func(t *testing.T, r *rig) {
+			const path = "/api/v1/configmaps"
+			w := r.serve(path, &corev1.ConfigMap{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a", UID: "uid-a", ResourceVersion: "1"}, Data: map[string]string{"k": "v"},
+			})
+			typed := New(r.client.All(core.ConfigMaps), func(_ context.Context, o *corev1.ConfigMap) (Action, error) {
+				r.add("typed: " + o.Data["k"])
+				return Await(), nil
+			}, nil)
+			dynamic := New(r.client.All(resource.Dynamic(core.ConfigMaps.Descriptor().Info, resource.NamespaceScoped)),
+				func(_ context.Context, u *unstructured.Unstructured) (Action, error) {
+					value, _, err := unstructured.NestedString(u.Object, "data", "k")
+					r.add("dynamic: " + value)
+					return Await(), err
+				}, nil)
+			if dynamicFirst {
+				r.start(dynamic)
+				synctest.Wait()
+				r.start(typed)
+			} else {
+				r.start(typed)
+				synctest.Wait()
+				r.start(dynamic)
+			}
+			r.wantSorted(t, "0s dynamic: v", "0s typed: v")
+			r.clear()
+			w.Send("MODIFIED", &corev1.ConfigMap{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a", UID: "uid-a", ResourceVersion: "12"}, Data: map[string]string{"k": "w"},
+			})
+			r.wantSorted(t, "0s dynamic: w", "0s typed: w")
+			if n := len(ownWatches(r)); n != 1 {
+				t.Errorf("%d watches, want 1", n)
+			}
+		})
+	}
 }

@@ -22,7 +22,8 @@ type Options struct {
 	// each related kind. Otherwise it has them in common with all running controllers that were made
 	// from the same client for the same kind, namespace, selectors and ways to watch, as long
 	// as it has neither an index nor a Modify function: see [reflector.Options], Share, and for
-	// related kinds [reflector.Feed]. For a controller that is made from a reflector it has no
+	// related kinds [reflector.Feed]. A dynamic controller of a built-in kind needs it where it is to see fields that
+	// the k8s.io/api of the program does not know. For a controller that is made from a reflector it has no
 	// meaning, and is an error.
 	OwnWatch bool
 

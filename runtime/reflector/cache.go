@@ -37,6 +37,7 @@ type cache struct {
 	// Then whole is its part.
 	namespaces Namespaces
 	whole      *part
+	reading    reading
 	writing    sync.Mutex // makes one writer of several, where there are; taken before mu
 
 	mu          sync.RWMutex
@@ -74,6 +75,7 @@ func newCache(kind *resource.Descriptor) *cache {
 // hear has c be of the events of engine.
 func (c *cache) hear(engine *watcher.Engine) {
 	c.engine, c.whole = engine, newPart(engine)
+	c.reading.engine = engine
 	c.parts = map[string]*part{"": c.whole}
 }
 
@@ -156,7 +158,7 @@ func (c *cache) state() watcher.State {
 	if c.namespaces != nil {
 		return c.namespaces.state(c)
 	}
-	return c.engine.State()
+	return c.reading.current().State()
 }
 
 // namespaceStates returns what the watch of each namespace is doing; nil where one watch is for all.
@@ -179,9 +181,7 @@ func (c *cache) isReady() bool {
 
 // get returns an object, and what was made of it where that is kept.
 func (c *cache) get(namespace, name string) (content, bool) {
-	if c.descriptor.Scope == resource.ClusterScoped {
-		namespace = ""
-	}
+	namespace = c.namespaceOf(namespace)
 	c = c.lockToRead()
 	defer c.mu.RUnlock()
 	p := c.part(namespace)
@@ -209,16 +209,21 @@ func (c *cache) missing(namespace, name string) error {
 func (c *cache) all() []*resource.Raw {
 	c = c.lockToRead()
 	defer c.mu.RUnlock()
-	return c.listed()
+	return c.listed("")
 }
 
-// listed is all. The caller holds mu.
-func (c *cache) listed() []*resource.Raw {
-	all := make([]*resource.Raw, 0, c.objects)
-	for _, p := range c.parts {
-		for e := range p.table.all() {
-			all = append(all, e.raw)
+// listed returns the objects of the part that keeps a namespace, or all where namespace is empty. The caller
+// holds mu.
+func (c *cache) listed(namespace string) (all []*resource.Raw) {
+	if namespace != "" {
+		if p := c.part(namespace); p != nil {
+			return p.append(nil)
 		}
+		return nil
+	}
+	all = make([]*resource.Raw, 0, c.objects)
+	for _, p := range c.parts {
+		all = p.append(all)
 	}
 	return all
 }
@@ -233,17 +238,6 @@ func (c *cache) registered(x *index) *indexed {
 		}
 	}
 	panic("reflector: Lookup with an index that is not registered for " + c.descriptor.GroupResource().String() + "; call the reflector's Index method before Run")
-}
-
-// lookup returns the objects that have a value in an index.
-func (c *cache) lookup(x *indexed, value string) []*resource.Raw {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	b := x.buckets[value]
-	if b == nil {
-		return nil
-	}
-	return b.append(make([]*resource.Raw, 0, b.len()))
 }
 
 func (c *cache) stats() Stats {

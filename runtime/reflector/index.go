@@ -15,8 +15,9 @@ type Index[K any] struct{ index *index }
 
 // index is the untyped inside of an [Index].
 type index struct {
-	decodes bool
-	label   string // by whose values it is; empty for others
+	decodes   bool
+	label     string // by whose values it is; empty for others
+	namespace bool   // it is by namespace
 	// values appends the values of an object to dst. object is nil unless the index decodes.
 	values func(dst []string, raw *resource.Raw, object any) []string
 }
@@ -52,9 +53,10 @@ func ByOwner[K any]() *Index[K] {
 	}}}
 }
 
-// ByNamespace returns an index by namespace. Nothing is decoded for it.
+// ByNamespace returns an index by namespace. Nothing is decoded for it. [Store.Query] uses it by itself for
+// objects of one namespace.
 func ByNamespace[K any]() *Index[K] {
-	return &Index[K]{&index{values: func(dst []string, raw *resource.Raw, _ any) []string {
+	return &Index[K]{&index{namespace: true, values: func(dst []string, raw *resource.Raw, _ any) []string {
 		return append(dst, raw.Namespace())
 	}}}
 }
@@ -66,7 +68,7 @@ func (x *Index[K]) Lookup(store Store[K], value string) iter.Seq[resource.Lazy[K
 	c := store.from.now()
 	content := c.registered(x.index)
 	return func(yield func(resource.Lazy[K]) bool) {
-		lazies[K](c.lookup(content, value))(yield)
+		lazies[K](c.query(&query{values: []indexValue{{content, value}}}))(yield)
 	}
 }
 
@@ -172,13 +174,25 @@ func (b *bucket) remove(e *entry) {
 	}
 }
 
-// append appends the objects of b to dst.
-func (b *bucket) append(dst []*resource.Raw) []*resource.Raw {
+func (b *bucket) has(e *entry) bool {
+	if b.many != nil {
+		_, ok := b.many[e]
+		return ok
+	}
+	return slices.Contains(b.few, e)
+}
+
+// appendIf appends the objects of b to dst of which keep says so.
+func (b *bucket) appendIf(dst []*resource.Raw, keep func(*entry) bool) []*resource.Raw {
 	for _, e := range b.few {
-		dst = append(dst, e.raw)
+		if keep(e) {
+			dst = append(dst, e.raw)
+		}
 	}
 	for e := range b.many {
-		dst = append(dst, e.raw)
+		if keep(e) {
+			dst = append(dst, e.raw)
+		}
 	}
 	return dst
 }

@@ -42,6 +42,9 @@ func (all *joints) place(ctx context.Context, m *member, user *source, move cont
 		m.joint = all.begin(ctx, m.key, m.feed.newStore())
 	}
 	if m.joint != nil {
+		for other := range all.members[m.key] {
+			m.joint.cache.read(other.feed.engine.Endpoint())
+		}
 		m.joint.users[user] = struct{}{}
 	}
 	m.move = move

@@ -23,6 +23,15 @@ type part struct {
 
 func newPart(engine *watcher.Engine) *part { return &part{engine: engine, table: newTable(0)} }
 
+// append appends the objects of p to dst. The caller holds mu.
+func (p *part) append(dst []*resource.Raw) []*resource.Raw {
+	dst = slices.Grow(dst, p.table.len)
+	for e := range p.table.all() {
+		dst = append(dst, e.raw)
+	}
+	return dst
+}
+
 // part returns where the objects of a namespace are, if anywhere, or nil. The caller holds mu.
 func (c *cache) part(namespace string) *part {
 	if c.whole != nil {

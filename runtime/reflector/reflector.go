@@ -45,9 +45,11 @@ type Options struct {
 	// Every OnError is called, and every logger told; one that several have is told once.
 	//
 	// A reflector with an index, a Modify function or Decoded keeps more than the others have,
-	// and has a watch of its own. Readers with different Go types of a kind share where the
-	// server sends JSON: those of custom resources, typed and dynamic. Built-in kinds are sent
-	// as protobuf to their own types alone.
+	// and has a watch of its own. Readers with different Go types of a kind share, and those that are
+	// dynamic and those of metadata with them. Built-in kinds are read as protobuf once
+	// a reader with their type runs before the first snapshot is complete; a store that holds them as
+	// JSON by then stays with that, which takes more time and memory. What a dynamic reader gets of
+	// a store of protobuf, [Dynamic] says.
 	Share bool
 }
 

@@ -62,6 +62,7 @@ func (s *source) join(ctx context.Context) *joint {
 	if !late {
 		j = all.begin(ctx, key, s)
 	}
+	j.cache.read(s.own.engine.Endpoint())
 	j.users[s] = struct{}{}
 	all.mu.Unlock()
 	if late {

@@ -29,8 +29,7 @@ func (c *cache) fill(ctx context.Context) {
 		c.namespaces.fill(ctx, c)
 		return
 	}
-	for event := range c.engine.Events(ctx) {
-		c.take(c.whole, event)
+	for c.follow(ctx) {
 	}
 }
 

@@ -8,14 +8,12 @@ import (
 )
 
 // Key says what an engine watches, and how. Engines of one client whose keys are equal get the same
-// events, so that one of them is enough. It is a value to compare.
+// events, so that one of them is enough: whether objects come as JSON or as protobuf has no part in it,
+// as either decodes into what the other does. It is a value to compare.
 type Key struct {
 	what, how string
-	form      form
+	metadata  bool // alone
 }
-
-// form is how objects come.
-type form struct{ metadata, protobuf bool }
 
 // Key returns the key of the engine. OnError and Logger have no part in it: they say who is told.
 func (e *Engine) Key() Key {
@@ -24,9 +22,9 @@ func (e *Engine) Key() Key {
 	how.OnError, how.Logger = nil, nil
 	how.Labels, how.Fields = canonical(how.Labels, how.Fields)
 	return Key{
-		what: fmt.Sprint(kind.Info.String(), kind.Scope, " ", e.endpoint.Namespace()),
-		how:  fmt.Sprintf("%+v", how),
-		form: form{kind.MetadataOnly, kind.Protobuf},
+		what:     fmt.Sprintf("%s %s %s %s", kind.Info, kind.Kind, kind.Scope, e.endpoint.Namespace()),
+		how:      fmt.Sprintf("%+v", how),
+		metadata: kind.MetadataOnly,
 	}
 }
 
@@ -36,7 +34,7 @@ func (k Key) Serves(other Key) bool { return k == other || k.Whole(other) }
 
 // Whole reports whether an engine with key k gets whole what one with key other gets the metadata of.
 func (k Key) Whole(other Key) bool {
-	return other.form.metadata && !k.form.metadata && k.what == other.what && k.how == other.how
+	return other.metadata && !k.metadata && k.what == other.what && k.how == other.how
 }
 
 // canonical returns selectors in the form that all of the same meaning have, as far as that can

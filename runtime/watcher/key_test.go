@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-kube/kube"
 	"github.com/go-kube/kube/k8s/core"
+	"github.com/go-kube/kube/resource"
 	"github.com/go-kube/kube/runtime/watcher"
 )
 
@@ -33,12 +34,20 @@ func TestKeySaysWhatIsWatched(t *testing.T) {
 	if a, b := key(pods, &watcher.Options{Labels: "a=1,b=2"}), key(pods, &watcher.Options{Labels: "b=2, a=1"}); a != b {
 		t.Errorf("the order of a selector: %+v is not %+v", a, b)
 	}
+	dynamic := resource.Dynamic(core.Pods.Descriptor().Info, resource.NamespaceScoped)
+	if k := key(client.All(dynamic).Endpoint(), nil); k != plain {
+		t.Errorf("the same kind without a type: got %+v, want %+v", k, plain)
+	}
 	if a, b := key(pods.Metadata(), nil), key(pods.Metadata(), nil); a != b {
 		t.Errorf("metadata: %+v is not %+v", a, b)
 	}
+	misspelt := core.Pods.Descriptor().Info
+	misspelt.Kind = "pod"
 	seen := map[watcher.Key]string{plain: "pods"}
 	for name, k := range map[string]watcher.Key{
 		"another kind":     key(client.All(core.Secrets).Endpoint(), nil),
+		"another word":     key(client.All(resource.Dynamic(misspelt, resource.NamespaceScoped)).Endpoint(), nil),
+		"another scope":    key(client.All(resource.Dynamic(core.Pods.Descriptor().Info, resource.ClusterScoped)).Endpoint(), nil),
 		"a namespace":      key(client.Namespaced(core.Pods, "a").Endpoint(), nil),
 		"another":          key(client.Namespaced(core.Pods, "b").Endpoint(), nil),
 		"metadata":         key(pods.Metadata(), nil),
