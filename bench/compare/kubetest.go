@@ -42,8 +42,8 @@ func kubetestScenario(full bool) scenario {
 		Title: "The API server for tests, in the process of the test, with a client over its network in memory. " +
 			"Times of the clock are medians, processor time is that of client and server together, of several tries the fastest",
 		variants: []variant{{name, measure.Args{}, []string{ours}}},
-		work: func(ctx context.Context, _ *lab, _ variant, _ string) ([]measure.Phase, error) {
-			return measureKubetest(ctx, tries)
+		work: func(ctx context.Context, l *lab, _ variant, _ string) ([]measure.Phase, error) {
+			return measureKubetest(ctx, l, tries)
 		},
 		once: true,
 	}
@@ -58,9 +58,9 @@ func kubetestScenario(full bool) scenario {
 	return s
 }
 
-func measureKubetest(ctx context.Context, tries int) (phases []measure.Phase, err error) {
+func measureKubetest(ctx context.Context, l *lab, tries int) (phases []measure.Phase, err error) {
 	for _, sb := range serverBenchmarks {
-		found, err := benchmarks(ctx, "../kubetest", ".", sb.pattern, sb.benchtime, tries)
+		found, err := l.benchmarks(ctx, "../kubetest", ".", sb.pattern, sb.benchtime, tries)
 		if err != nil {
 			return nil, err
 		}

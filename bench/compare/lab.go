@@ -25,6 +25,7 @@ type lab struct {
 	settings
 	bin      string            // folder of what was built
 	programs map[string]string // by client
+	tests    map[string]string // programs of tests, by folder
 	versions versions
 	building time.Duration // was spent on building programs
 }
@@ -35,7 +36,7 @@ func newLab(ctx context.Context, s settings) (*lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &lab{settings: s, bin: bin, programs: map[string]string{}}
+	l := &lab{settings: s, bin: bin, programs: map[string]string{}, tests: map[string]string{}}
 	if err := l.build(ctx); err != nil {
 		l.close()
 		return nil, err
@@ -85,8 +86,8 @@ func (l *lab) runs(sc scenario) int {
 	switch {
 	case sc.once:
 		return 1
-	case sc.twice && l.repeat == quickRepeat:
-		return 2
+	case sc.thrice && l.repeat == quickRepeat:
+		return quickRepeat + 1
 	}
 	return l.repeat
 }

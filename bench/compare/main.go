@@ -53,7 +53,7 @@ func parse(args []string) (s settings, err error) {
 	flags.BoolVar(&s.check, "check", false, "fail when a target is missed by more than 10 %")
 	flags.BoolVar(&s.report, "report", false, "measure nothing: write tables, plots and documents from the results that there are")
 	flags.BoolVar(&s.profile, "profile", false, "leave CPU and heap profiles of kube beside the results")
-	flags.IntVar(&s.repeat, "repeat", 0, "how often each program runs; 0 is 3 (2 in scenarios that tell as much with that), or 5 with -full")
+	flags.IntVar(&s.repeat, "repeat", 0, "how often each program runs; 0 is 2 (3 where results are near their targets), or 5 with -full")
 	flags.StringVar(&s.results, "results", "", "folder for results; empty is results, or results/quick without -full")
 	only := flags.String("only", "", "run only scenarios whose name matches this regular expression")
 	if err := flags.Parse(args); err != nil {
@@ -77,7 +77,7 @@ func parse(args []string) (s settings, err error) {
 }
 
 // quickRepeat is how often each program runs in the quick run.
-const quickRepeat = 3
+const quickRepeat = 2
 
 // command is what a user runs to measure this again.
 func (s settings) command() string {

@@ -5,9 +5,11 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-kube/kube/bench/internal/measure"
 )
@@ -19,8 +21,14 @@ type benchmark struct {
 }
 
 // benchmarks runs benchmarks of a package several times, and returns the fastest of each.
-func benchmarks(ctx context.Context, module, pkg, pattern, benchtime string, tries int) (fastest []benchmark, err error) {
-	out, err := output(exec.CommandContext(ctx, "go", "-C", module, "test", "-run", "^$", "-bench", pattern, "-benchmem", "-benchtime", benchtime, "-count", strconv.Itoa(tries), pkg))
+func (l *lab) benchmarks(ctx context.Context, module, pkg, pattern, benchtime string, tries int) (fastest []benchmark, err error) {
+	program, err := l.testProgram(ctx, module, pkg)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, program, "-test.run", "^$", "-test.bench", pattern, "-test.benchmem", "-test.benchtime", benchtime, "-test.count", strconv.Itoa(tries))
+	cmd.Dir = filepath.Join(module, pkg)
+	out, err := output(cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -35,6 +43,22 @@ func benchmarks(ctx context.Context, module, pkg, pattern, benchtime string, tri
 		}
 	}
 	return fastest, err
+}
+
+// testProgram returns the program of a package's tests and benchmarks, which is built once.
+func (l *lab) testProgram(ctx context.Context, module, pkg string) (path string, err error) {
+	folder := filepath.Join(module, pkg)
+	if path, ok := l.tests[folder]; ok {
+		return path, nil
+	}
+	begin := time.Now()
+	defer func() { l.building += time.Since(begin) }()
+	path = filepath.Join(l.bin, strings.NewReplacer("/", "-", ".", "").Replace(folder)+".test")
+	if _, err := output(exec.CommandContext(ctx, "go", "-C", module, "test", "-c", "-o", path, pkg)); err != nil {
+		return "", err
+	}
+	l.tests[folder] = path
+	return path, nil
 }
 
 // time is what one operation took, in nanoseconds: of what the benchmark says an operation is, or
@@ -127,12 +151,12 @@ var micros = []micro{
 	{ours, "./runtime/reflector", "^BenchmarkRelist$", "20x", map[string]string{"Relist": "relist, unchanged"}},
 }
 
-func measureMicro(ctx context.Context, _ *lab, _ variant, client string) (phases []measure.Phase, err error) {
+func measureMicro(ctx context.Context, l *lab, _ variant, client string) (phases []measure.Phase, err error) {
 	for _, m := range micros {
 		if m.client != client {
 			continue
 		}
-		found, err := benchmarks(ctx, "..", m.pkg, m.pattern, m.benchtime, 3)
+		found, err := l.benchmarks(ctx, "..", m.pkg, m.pattern, m.benchtime, 3)
 		if err != nil {
 			return nil, err
 		}

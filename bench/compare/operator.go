@@ -21,7 +21,6 @@ const idleAfter = 4 * time.Second
 func operatorScenario(full bool) scenario {
 	s := scenario{
 		Name:     "operator",
-		twice:    !full,
 		Title:    "The smallest operator: a controller of one custom resource, of which there are ten",
 		variants: []variant{{"operator", measure.Args{Kind: "webapps", Format: "json", Objects: 10}, []string{ours, ctrlRuntime, kubeRS}}},
 		work:     (&operators{full: full}).measure,

@@ -21,7 +21,6 @@ func queueScenario(full bool) scenario {
 			"Time is that of the clock, of several tries the fastest",
 		variants: []variant{{"100 000 keys", measure.Args{}, []string{ours, clientGo, ctrlRuntime}}},
 		work:     measureQueue,
-		twice:    !full,
 	}
 	for _, phase := range []string{"add+get+done", "add_of_a_pending_key"} {
 		w := row{variant: "100 000 keys", phase: phase, metric: wall}
@@ -33,9 +32,9 @@ func queueScenario(full bool) scenario {
 	return s
 }
 
-func measureQueue(ctx context.Context, _ *lab, _ variant, client string) (phases []measure.Phase, err error) {
+func measureQueue(ctx context.Context, l *lab, _ variant, client string) (phases []measure.Phase, err error) {
 	where := queueBenchmarks[client]
-	found, err := benchmarks(ctx, where.module, where.pkg, "^Benchmark"+where.name+"$", "200000x", 3)
+	found, err := l.benchmarks(ctx, where.module, where.pkg, "^Benchmark"+where.name+"$", "200000x", 3)
 	if err != nil {
 		return nil, err
 	}

@@ -28,8 +28,8 @@ type scenario struct {
 	work func(ctx context.Context, l *lab, v variant, client string) ([]measure.Phase, error)
 	// once says that work repeats itself.
 	once bool
-	// twice says that two runs are enough where three are the rule, which makes the quick run short.
-	twice bool
+	// thrice says that two runs are too few to be sure, even where the run is to be quick.
+	thrice bool
 }
 
 // variant is a way to do the work, by those clients that have it.

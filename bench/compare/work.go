@@ -69,7 +69,8 @@ const window = 1000
 
 func reconcileScenario(full bool) scenario {
 	s := scenario{
-		Name: "reconcile",
+		Name:   "reconcile",
+		thrice: true,
 		Title: "A controller of 20 000 pods whose reconciler has its object: start until each was reconciled, then MODIFIED events. " +
 			"\"each\": the server waits, so that every event is a reconcile; otherwise it sends as fast as it is read, and events of one object may become one",
 	}
@@ -109,7 +110,6 @@ func relistScenario(full bool) scenario {
 	}
 	return scenario{
 		Name:  "relist",
-		twice: !full,
 		Title: "The watch of 20 000 pods has expired: they are listed again, and one has changed",
 		variants: []variant{
 			{"protobuf", pods("relist", "protobuf", 0), []string{ours, clientGo}},
@@ -133,8 +133,7 @@ func readScenario(full bool) scenario {
 		calls = 100_000
 	}
 	s := scenario{
-		Name:  "read",
-		twice: !full,
+		Name: "read",
 		Title: "Reading 20 000 cached pods, per pod. A copy may be changed by whoever gets it; shared objects may not. " +
 			"kube shares objects where Options.Decoded is set, which takes the memory that the peers' caches take; without it, a copy is decoded from the bytes. Its shared list reads labels without decoding",
 		variants: []variant{
@@ -164,8 +163,9 @@ func unaryScenario(full bool) scenario {
 		calls = 20_000
 	}
 	return scenario{
-		Name:  "unary",
-		Title: "Requests for single pods, eight at a time, over HTTP/1.1 without TLS: GET, and server-side apply of a label",
+		Name:   "unary",
+		thrice: true,
+		Title:  "Requests for single pods, eight at a time, over HTTP/1.1 without TLS: GET, and server-side apply of a label",
 		variants: []variant{
 			{"protobuf", pods("unary", "protobuf", calls), []string{ours, clientGo, ctrlRuntime}},
 			{"json", pods("unary", "json", calls), []string{ours, kubeRS}},
@@ -183,7 +183,6 @@ func unaryScenario(full bool) scenario {
 func latencyScenario(full bool) scenario {
 	s := scenario{
 		Name:  "latency",
-		twice: !full,
 		Title: "Time from a change on the server to the reconcile, 20 000 pods",
 	}
 	for _, rate := range []int{100, 5000} {
