@@ -55,10 +55,11 @@
 //
 // # What differs from controller-runtime's cache
 //
-// Answers are those of its cache, to the words of "not found", with four exceptions. An object that
+// Answers are those of its cache, to the words of "not found", with five exceptions. An object that
 // is read is always a copy of its own: UnsafeDisableDeepCopy has no effect, and costs nothing to
 // leave out. A resource version that a read asks for is waited for. One store answers for the
-// typed, the unstructured and the metadata form of its kind. And managedFields and kubectl's
+// typed, the unstructured and the metadata form of its kind. A list has the resource version of the store, and
+// its continue token is empty when no limit has cut it short. And managedFields and kubectl's
 // last-applied annotation are not there, since the stores of kube do not keep them: update objects
 // that were read here by patch or apply, or with what a live read returned, where those have to stay.
 //

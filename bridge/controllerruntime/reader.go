@@ -105,8 +105,14 @@ func (r *Reader) Get(ctx context.Context, key client.ObjectKey, obj client.Objec
 	return nil
 }
 
+// continueUnsupported is the continue token of a list that a limit has cut short, in the words of
+// controller-runtime's cache: who asks for the rest with it gets an error, and does not take a part for all.
+const continueUnsupported = "continue-not-supported"
+
 // List implements client.Reader. Field selectors need an index, see [Reader.Add]; other than
-// equality, and the continue option, are refused as by controller-runtime's cache.
+// equality, and the continue option, are refused as by controller-runtime's cache. Labels, namespaces and fields are
+// looked up in the indexes that objects has, see [reflector.Store.Query]. The resource version is that of the
+// store, and the continue token says whether a limit has left something out.
 func (r *Reader) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	var o client.ListOptions
 	o.ApplyOptions(opts)
@@ -131,13 +137,16 @@ func (r *Reader) List(ctx context.Context, list client.ObjectList, opts ...clien
 	if err := s.wait(ctx, version); err != nil {
 		return err
 	}
+	version = s.version() // of before the objects are read: a watch from it misses nothing
 	selected, err := s.selected(&o)
 	if err != nil {
 		return err
 	}
 	var items []runtime.Object
+	next := ""
 	for raw := range selected {
 		if o.Limit > 0 && int64(len(items)) >= o.Limit {
+			next = continueUnsupported
 			break
 		}
 		found, err := s.decode(raw, form)
@@ -153,7 +162,8 @@ func (r *Reader) List(ctx context.Context, list client.ObjectList, opts ...clien
 	if err := meta.SetList(list, items); err != nil {
 		return err
 	}
-	list.SetResourceVersion(s.version())
+	list.SetResourceVersion(version)
+	list.SetContinue(next)
 	return nil
 }
 

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
@@ -57,6 +58,8 @@ func follow(t *testing.T, srv *kubetest.Server, r *bridge.Reader) {
 	pods := reflector.New(srv.Client().All(core.Pods), nil)
 	pods.Index(byNode)
 	pods.Index(byImage)
+	pods.Index(reflector.ByLabel[corev1.Pod]("app"))
+	pods.Index(reflector.ByNamespace[corev1.Pod]())
 	srv.Go(pods.Run)
 	r.Add(pods, map[string]*reflector.Index[corev1.Pod]{"spec.nodeName": byNode, "image": byImage})
 	nodes := reflector.New(srv.Client().All(core.Nodes), nil)
@@ -163,12 +166,19 @@ func TestSameAsTheirCache(t *testing.T) {
 		{"list labels", list(typedPods, client.MatchingLabels{"app": "web"})},
 		{"list labels, none", list(typedPods, client.MatchingLabels{"app": "none"})},
 		{"list labels of a namespace", list(typedPods, client.MatchingLabels{"app": "web"}, client.InNamespace("team"))},
+		{"list labels, one of", list(typedPods, selecting("app in (web,none),app!=db"))},
+		{"list labels that are not", list(typedPods, selecting("app notin (web)"))},
+		{"list labels, nothing", list(typedPods, client.MatchingLabelsSelector{Selector: labels.Nothing()})},
+		{"list labels, everything", list(typedPods, client.MatchingLabelsSelector{Selector: labels.Everything()})},
+		{"list labels with a value that is none", list(typedPods, client.MatchingLabels{"app": "web,app=db"})},
+		{"list labels and a field", list(typedPods, client.MatchingLabels{"app": "web"}, client.MatchingFields{"spec.nodeName": "n1"})},
 		{"list a field", list(typedPods, client.MatchingFields{"spec.nodeName": "n1"})},
 		{"list a field of a namespace", list(typedPods, client.MatchingFields{"spec.nodeName": "n1"}, client.InNamespace("team"))},
 		{"list two fields", list(typedPods, client.MatchingFields{"spec.nodeName": "n1", "image": "nginx"})},
 		{"list a field with a value that nothing has", list(typedPods, client.MatchingFields{"spec.nodeName": "n9"})},
 		{"list unstructured", list(func() client.ObjectList { return unstructuredList("PodList") })},
 		{"list unstructured, without List", list(func() client.ObjectList { return unstructuredList("Pod") })},
+		{"list unstructured of labels", list(func() client.ObjectList { return unstructuredList("PodList") }, client.MatchingLabels{"app": "db"}, client.InNamespace("team"))},
 		{"list metadata", list(func() client.ObjectList { return metadataList("PodList") }, client.InNamespace("default"))},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -182,6 +192,14 @@ func TestSameAsTheirCache(t *testing.T) {
 			}
 		})
 	}
+}
+
+func selecting(text string) client.ListOption {
+	selector, err := labels.Parse(text)
+	if err != nil {
+		panic(err)
+	}
+	return client.MatchingLabelsSelector{Selector: selector}
 }
 
 // sorted returns the objects of a list in order, as neither cache has one.
@@ -275,8 +293,14 @@ func TestListOptions(t *testing.T) {
 	r := bridge.NewReader(nil)
 	follow(t, srv, r)
 	var list corev1.PodList
-	if err := r.List(t.Context(), &list, client.Limit(2)); err != nil || len(list.Items) != 2 {
-		t.Errorf("%d pods, %v; want 2", len(list.Items), err)
+	if err := r.List(t.Context(), &list, client.Limit(2)); err != nil || len(list.Items) != 2 || list.Continue == "" {
+		t.Errorf("%d pods, continue %q, %v; want 2, and that there are more", len(list.Items), list.Continue, err)
+	}
+	if err := r.List(t.Context(), &list, client.Limit(2), client.Continue(list.Continue)); err == nil {
+		t.Error("the rest of a list was read")
+	}
+	if err := r.List(t.Context(), &list, client.Limit(3)); err != nil || len(list.Items) != 3 || list.Continue != "" || list.ResourceVersion == "" {
+		t.Errorf("%d pods at %q, continue %q, %v; want all 3", len(list.Items), list.ResourceVersion, list.Continue, err)
 	}
 	late, err := srv.Client().Namespaced(core.Pods, "default").Create(t.Context(), pod("", "late", "n1", "nginx", "web"), nil)
 	if err != nil {
@@ -296,6 +320,28 @@ func TestListOptions(t *testing.T) {
 	idle.Add(reflector.New(srv.Client().All(core.Pods), nil), nil)
 	if err := idle.Get(ctx, client.ObjectKey{Name: "x"}, &corev1.Pod{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a read of a store that never runs ends with %v, want that of the context", err)
+	}
+}
+
+// A store of several namespaces does not answer for others, although it spans what it spans.
+func TestStoreOfSeveralNamespaces(t *testing.T) {
+	srv := start(t)
+	r := bridge.NewReader(nil)
+	pods := reflector.New(srv.Client().All(core.Pods), &reflector.Options{Namespaces: reflector.NewNamespaceSet("team", "kube-system")})
+	srv.Go(pods.Run)
+	r.Add(pods, nil)
+	var list corev1.PodList
+	if err := r.List(t.Context(), &list); err != nil || len(list.Items) != 1 {
+		t.Fatalf("%d pods, %v; want that of one namespace", len(list.Items), err)
+	}
+	if err := r.List(t.Context(), &list, client.InNamespace("kube-system")); err != nil || len(list.Items) != 0 {
+		t.Errorf("%d pods, %v; want none", len(list.Items), err)
+	}
+	if err := r.List(t.Context(), &list, client.InNamespace("default")); !errors.Is(err, bridge.ErrNoStore) {
+		t.Errorf("a list of another namespace: %v", err)
+	}
+	if err := r.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "a"}, &corev1.Pod{}); !errors.Is(err, bridge.ErrNoStore) {
+		t.Errorf("a get of another namespace: %v", err)
 	}
 }
 
