@@ -35,6 +35,9 @@ func plant(t *testing.T, dir string) {
 	if err := os.Symlink("../plain", filepath.Join(dir, "sub", "link")); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Link(filepath.Join(dir, "plain"), filepath.Join(dir, "sub", "second name")); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // tree lists what is in a folder: mode, size and for files and links what they hold. Times are

@@ -76,6 +76,34 @@ func TestExecInNamedContainer(t *testing.T) {
 	}
 }
 
+// TestExecInDefaultContainer: the annotation says which of several is meant, and without it the server which
+// there are.
+func TestExecInDefaultContainer(t *testing.T) {
+	f := runWith(t, nil, func(p *corev1.Pod) {
+		p.Annotations = map[string]string{"kubectl.kubernetes.io/default-container": "b"}
+	}, idle, "echo from b; exec sleep 1000")
+	pwd := func() (string, error) {
+		var out bytes.Buffer
+		err := pods.Exec(t.Context(), f.api, "web-0", []string{"pwd"}, &pods.ExecOptions{Streams: pods.Streams{Stdout: &out}})
+		return out.String(), err
+	}
+	if out, err := pwd(); err != nil || out != f.dir+"/b\n" {
+		t.Errorf("%q, %v, want the folder of b", out, err)
+	}
+	for line, err := range pods.FollowLogs(t.Context(), f.api, "web-0", nil) {
+		if err != nil || line.Text != "from b" {
+			t.Errorf("the log says %q, %v", line.Text, err)
+		}
+		break
+	}
+	if _, err := f.api.Patch(t.Context(), "web-0", kube.MergePatch(map[string]any{"metadata": map[string]any{"annotations": nil}}), nil); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := pwd(); err == nil || !strings.Contains(err.Error(), "[a b]") {
+		t.Errorf("%q, %v, want the names to choose from", out, err)
+	}
+}
+
 // TestExecRefused: the Status of a server that refuses to upgrade is the error.
 func TestExecRefused(t *testing.T) {
 	f := run(t, idle)

@@ -3,6 +3,7 @@ package pods_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -86,6 +87,19 @@ func testForward(t *testing.T, put func(*corev1.Pod)) {
 		t.Errorf("%d connections afterwards, want %d", got, before)
 	}
 	leavesNothing(t)
+}
+
+// TestForwardToNoPod: nothing is listened on.
+func TestForwardToNoPod(t *testing.T) {
+	f := run(t, idle)
+	opts := &pods.ForwardOptions{Ready: func([]pods.Port) { t.Error("something is listened on") }}
+	if err := pods.Forward(t.Context(), f.api, "absent", []pods.Port{{Remote: 80}}, opts); !errors.Is(err, kube.ErrNotFound) {
+		t.Errorf("error %v, want that there is no pod", err)
+	}
+	f.report(t, corev1.PodSucceeded, corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}})
+	if err := pods.Forward(t.Context(), f.api, "web-0", []pods.Port{{Remote: 80}}, opts); err == nil || !strings.Contains(err.Error(), "the pod has ended (Succeeded)") {
+		t.Errorf("error %v, want that the pod has ended", err)
+	}
 }
 
 func exchange(port uint16, content []byte) ([]byte, error) {

@@ -12,11 +12,13 @@ import (
 	"github.com/go-kube/kube/k8s/apps"
 	"github.com/go-kube/kube/k8s/core"
 	"github.com/go-kube/kube/k8s/policy"
+	"github.com/go-kube/kube/k8s/rbac"
 	"github.com/go-kube/kube/nodes"
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -242,6 +244,58 @@ func TestDrain(t *testing.T) {
 	}
 	if err := nodes.Uncordon(ctx, client, name); err != nil || unschedulable() != 0 {
 		t.Errorf("uncordon: %v, %d nodes are unschedulable", err, unschedulable())
+	}
+}
+
+// TestDrainIsRefused: of a pod with two budgets the server says that it can never be evicted. The one who drains
+// may do as much as a drain needs, and no more.
+func TestDrainIsRefused(t *testing.T) {
+	w := connect(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	client, ns := w.admin(t), w.NewNamespace(t)
+	name := "node-" + ns
+	must[*corev1.Node](t)(client.All(core.Nodes).Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}, nil))
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: []rbacv1.PolicyRule{
+		{APIGroups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"patch"}},
+		{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get", "list"}},
+		{APIGroups: []string{""}, Resources: []string{"pods/eviction"}, Verbs: []string{"create"}},
+		{APIGroups: []string{"apps"}, Resources: []string{"daemonsets"}, Verbs: []string{"get"}},
+	}}
+	must[*rbacv1.ClusterRole](t)(client.All(rbac.ClusterRoles).Create(ctx, role, nil))
+	must[*rbacv1.ClusterRoleBinding](t)(client.All(rbac.ClusterRoleBindings).Create(ctx, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: "drainer-" + ns}},
+	}, nil))
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "held", Labels: map[string]string{"app": "held"}}, Spec: template().Spec}
+	pod.Spec.NodeName = name
+	api := client.Namespaced(core.Pods, ns)
+	pod = must[*corev1.Pod](t)(api.Create(ctx, pod, nil))
+	pod.Status.Phase = corev1.PodRunning
+	must[*corev1.Pod](t)(api.Status().Replace(ctx, pod, nil))
+	budgets := client.Namespaced(policy.PodDisruptionBudgets, ns)
+	for _, budget := range []string{"one", "two"} {
+		must[*policyv1.PodDisruptionBudget](t)(budgets.Create(ctx, &policyv1.PodDisruptionBudget{
+			ObjectMeta: metav1.ObjectMeta{Name: budget},
+			Spec:       policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "held"}}},
+		}, nil))
+	}
+	drainer := newClient(t, w.user(t, "drainer-"+ns))
+	grace := time.Duration(0)
+	opts := &nodes.DrainOptions{Force: true, GracePeriod: &grace}
+	eventually(t, "the role to count", func() bool {
+		return !errors.Is(nodes.Cordon(ctx, drainer, name), kube.ErrForbidden)
+	})
+	err := nodes.Drain(ctx, drainer, name, opts)
+	if err == nil || !strings.Contains(err.Error(), "more than one PodDisruptionBudget") {
+		t.Errorf("error %v, want that there are two budgets", err)
+	}
+	if err := budgets.DeleteCollection(ctx, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := nodes.Drain(ctx, drainer, name, opts); err != nil {
+		t.Errorf("without the budgets: %v", err)
 	}
 }
 
