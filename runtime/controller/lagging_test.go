@@ -20,7 +20,8 @@ import (
 // laggingServer keeps objects as an API server does, as far as these tests go, and tells its
 // watches of them late.
 type laggingServer struct {
-	lag func() time.Duration // before an event is sent
+	lag   func() time.Duration     // before an event is sent
+	later map[string]time.Duration // how much more, by collection
 
 	mu      sync.Mutex
 	version int
@@ -145,6 +146,9 @@ func (s *laggingServer) unary(r *http.Request) (int, content) {
 	}
 	known := s.objects[collection+"/"+namespace+"/"+name]
 	switch {
+	case len(parts) > 3 && parts[3] == "eviction":
+		s.delete(collection, namespace, name)
+		return 201, content{"kind": "Status", "apiVersion": "v1", "status": "Success"}
 	case r.Method == http.MethodGet && s.unreadable:
 		return 403, content{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403}
 	case (r.Method == http.MethodGet || r.Method == http.MethodDelete && name != "") && known == nil:
@@ -270,7 +274,7 @@ func (s *laggingServer) watch(w http.ResponseWriter, r *http.Request) {
 			if e.collection != r.URL.Path {
 				continue
 			}
-			time.Sleep(s.lag())
+			time.Sleep(s.lag() + s.later[e.collection])
 			e.send(selector, send)
 			http.NewResponseController(w).Flush()
 		}

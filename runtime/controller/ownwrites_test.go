@@ -7,6 +7,7 @@ import (
 	"iter"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -145,6 +146,13 @@ func TestAKeyWaitsForItsOwnWrites(t *testing.T) {
 		{name: "delete collection", want: "5s", write: func(ctx context.Context, _, related kube.API[widget]) error {
 			return related.DeleteCollection(ctx, nil, nil)
 		}},
+		{name: "eviction", want: "5s", write: func(ctx context.Context, own, _ kube.API[widget]) error {
+			_, err := own.Sub(evictions).Create(ctx, "b", &widget{ObjectMeta: metav1.ObjectMeta{Name: "b"}}, nil)
+			return err
+		}},
+		{name: "delete of a related object with a finalizer", want: "5s", write: func(ctx context.Context, _, related kube.API[widget]) error {
+			return related.Delete(ctx, "held", nil)
+		}},
 		{name: "related object", want: "5s", write: func(ctx context.Context, _, related kube.API[widget]) error {
 			_, err := related.Create(ctx, child, nil)
 			return err
@@ -157,6 +165,16 @@ func TestAKeyWaitsForItsOwnWrites(t *testing.T) {
 		{name: "never in the selector", want: "1s", options: Options{Watch: watcher.Options{Labels: "tier!=gone"}},
 			write: func(ctx context.Context, own, _ kube.API[widget]) error {
 				_, err := own.Create(ctx, &widget{ObjectMeta: metav1.ObjectMeta{Name: "c", Labels: map[string]string{"tier": "gone"}}}, nil)
+				return err
+			}},
+		{name: "another name than that of the selector", want: "1s", options: Options{Watch: watcher.Options{Fields: "metadata.name=a"}},
+			write: func(ctx context.Context, own, _ kube.API[widget]) error {
+				_, err := own.Create(ctx, &widget{ObjectMeta: metav1.ObjectMeta{Name: "c"}}, nil)
+				return err
+			}},
+		{name: "another namespace than that of the selector", want: "1s", options: Options{Watch: watcher.Options{Fields: "metadata.namespace=ns"}},
+			write: func(ctx context.Context, own, _ kube.API[widget]) error {
+				_, err := own.In("elsewhere").Create(ctx, &widget{ObjectMeta: metav1.ObjectMeta{Name: "c"}}, nil)
 				return err
 			}},
 		{name: "no change", want: "1s", write: func(ctx context.Context, own, related kube.API[widget]) error {
@@ -189,6 +207,9 @@ func TestAKeyWaitsForItsOwnWrites(t *testing.T) {
 				}
 				s.add(t, widgetsPath, b)
 				s.add(t, gadgetsPath, r.object("old", ownedBy("Widget", "a", "uid-1")))
+				if strings.Contains(test.name, "related object with a finalizer") {
+					s.add(t, gadgetsPath, r.object("held", ownedBy("Widget", "a", "uid-1"), finalized))
+				}
 				runs := 0
 				ctl := New(r.client.All(widgets), func(ctx context.Context, w *widget) (Action, error) {
 					if w.Name != "a" {
@@ -236,6 +257,9 @@ func TestAKeyWaitsForItsOwnWrites(t *testing.T) {
 	}
 }
 
+// evictions stand for those of pods.
+var evictions = resource.DefineSubresource[widget, widget]("eviction", resource.Info{Group: "policy", Version: "v1", Kind: "Eviction"})
+
 var trinkets = resource.DefineNamespaced[widget](resource.Info{Group: "example.com", Version: "v1", Kind: "Trinket"})
 
 func TestAParkedKeyHoldsNoWorkerAndKeepsItsAttempt(t *testing.T) {
@@ -281,5 +305,32 @@ func TestAKeyWhoseObjectIsGoneWaitsForNothing(t *testing.T) {
 		if n := len(ctl.engine.writes.keys); n != 0 || ctl.Stats().Parked != 0 {
 			t.Errorf("%d keys wait, Stats %+v", n, ctl.Stats())
 		}
+	})
+}
+
+// Nothing is kept of a key whose object is gone, although a watch that is late has not shown its writes.
+func TestWritesOfWhatIsGoneAreForgotten(t *testing.T) {
+	inLaggingBubble(t, 50*time.Millisecond, func(t *testing.T, r *rig, s *laggingServer) {
+		s.later = map[string]time.Duration{gadgetsPath: 8 * time.Second}
+		s.add(t, widgetsPath, r.object("a"))
+		ctl := New(r.client.All(widgets), func(ctx context.Context, w *widget) (Action, error) {
+			_, err := r.client.Namespaced(gadgets, "ns").Create(ctx, childOf(w, 1), nil)
+			return Await(), err
+		}, nil)
+		ctl.Owns(r.client.All(gadgets))
+		r.start(ctl)
+		time.Sleep(time.Second)
+		if n := len(ctl.engine.writes.keys); n != 1 {
+			t.Errorf("%d keys have writes, want 1", n)
+		}
+		s.mu.Lock()
+		s.delete(widgetsPath, "ns", "a")
+		s.mu.Unlock()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if n := len(ctl.engine.writes.keys); n != 0 {
+			t.Errorf("%d keys have writes after the object is gone, want none", n)
+		}
+		time.Sleep(time.Minute)
 	})
 }
