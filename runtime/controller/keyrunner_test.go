@@ -86,6 +86,7 @@ func TestRunnerActions(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		want := map[string]int{"await": 1, "after": 2, "retry": 2, "error": 2, "error after": 2, "terminal": 1, "panic": 2, "goexit": 2}
 		if diff := cmp.Diff(want, calls); diff != "" {
 			t.Errorf("calls (-want +got):\n%s", diff)
