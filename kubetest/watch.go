@@ -253,6 +253,9 @@ func (s *watchStream) bookmark(revision uint64, initialEnd bool) error {
 		return nil
 	}
 	obj := s.rq.kind.new()
+	if !s.rq.kind.custom {
+		obj = s.rq.kind.newStored() // as all objects are before they are encoded
+	}
 	m := accessor(obj)
 	m.SetResourceVersion(formatRevision(revision))
 	if initialEnd {
