@@ -26,8 +26,8 @@ func newPart(engine *watcher.Engine) *part { return &part{engine: engine, table:
 // append appends the objects of p to dst. The caller holds mu.
 func (p *part) append(dst []*resource.Raw) []*resource.Raw {
 	dst = slices.Grow(dst, p.table.len)
-	for e := range p.table.all() {
-		dst = append(dst, e.raw)
+	for raw := range p.table.objects() {
+		dst = append(dst, raw)
 	}
 	return dst
 }

@@ -166,3 +166,15 @@ func (t *table) all() iter.Seq[*entry] {
 		}
 	}
 }
+
+// objects yields the objects without looking at their entries, which is one wait for memory less for each of
+// them; otherwise as all.
+func (t *table) objects() iter.Seq[*resource.Raw] {
+	return func(yield func(*resource.Raw) bool) {
+		for i := range t.slots {
+			if raw := t.slots[i].raw; raw != nil && !yield(raw) {
+				return
+			}
+		}
+	}
+}

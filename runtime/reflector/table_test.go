@@ -65,6 +65,18 @@ func TestTable(t *testing.T) {
 	if diff := cmp.Diff(model, got, cmp.Comparer(func(a, b *entry) bool { return a == b })); diff != "" {
 		t.Errorf("entries (-model +table):\n%s", diff)
 	}
+	objects := map[*resource.Raw]bool{}
+	for raw := range table.objects() {
+		objects[raw] = true
+	}
+	for k, e := range model {
+		if !objects[e.raw] {
+			t.Errorf("the object %v is not among those of the table", k)
+		}
+	}
+	if len(objects) != len(model) {
+		t.Errorf("%d objects, want %d", len(objects), len(model))
+	}
 }
 
 // TestTableTellsKeysApart has keys that are the same when written one after the other.
