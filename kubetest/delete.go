@@ -51,12 +51,20 @@ func (rq *request) delete(name string, options *metav1.DeleteOptions) (o *object
 	}
 }
 
+// restoreDeletion gives an object that is loaded the time of its deletion again.
+func (rq *request) restoreDeletion(m metav1.Object) {
+	if rq.deletedAt != nil && m.GetDeletionTimestamp() != nil {
+		m.SetDeletionTimestamp(rq.deletedAt)
+	}
+}
+
 func (rq *request) deleteLive(live *object, options *metav1.DeleteOptions) (*object, bool, error) {
 	if begin := rq.kind.strategy.beginDelete; begin != nil && live.meta.GetDeletionTimestamp() == nil && rq.verb == verbDelete {
 		going, err := begin(rq, live.content, options)
 		if err != nil {
 			return nil, false, err
 		}
+		rq.restoreDeletion(accessor(going))
 		o, err := rq.replace(going, live)
 		return o, false, err
 	}
@@ -74,6 +82,7 @@ func (rq *request) deleteLive(live *object, options *metav1.DeleteOptions) (*obj
 		d.mark()
 	}
 	if d.waits() {
+		rq.restoreDeletion(d.meta)
 		o, err := rq.replace(d.content, live)
 		return o, false, err
 	}

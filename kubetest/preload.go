@@ -159,11 +159,15 @@ func (s *Server) preloadRest(k *kind, given runtime.Object, o *object) error {
 			return fmt.Errorf("status: %w", err)
 		}
 	}
-	if m.GetDeletionTimestamp() == nil {
+	at := m.GetDeletionTimestamp()
+	if at == nil {
 		return nil
 	}
 	rq := s.internal(verbDelete, k, o.meta.GetNamespace(), o.meta.GetName())
-	if _, _, err := rq.delete(o.meta.GetName(), &metav1.DeleteOptions{}); err != nil {
+	if !at.IsZero() {
+		rq.deletedAt = at
+	}
+	if _, _, err := rq.delete(o.meta.GetName(), &metav1.DeleteOptions{GracePeriodSeconds: m.GetDeletionGracePeriodSeconds()}); err != nil {
 		return fmt.Errorf("delete: %w", err)
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -110,6 +111,28 @@ metadata: {name: default, labels: {c: d}}
 	}
 	if diff := cmp.Diff(saved.String(), savedAgain.String()); diff != "" {
 		t.Errorf("what was saved, loaded and saved again differs:\n%s", diff)
+	}
+}
+
+// What is being deleted when it is loaded has been so since the time that it says.
+func TestPreloadKeepsTheTimeOfADeletion(t *testing.T) {
+	at, grace := metav1.NewTime(time.Date(2020, 2, 3, 4, 5, 6, 0, time.UTC)), int64(17)
+	meta := metav1.ObjectMeta{Name: "going", Finalizers: []string{"example.com/f"}, DeletionTimestamp: &at}
+	pod := &corev1.Pod{ObjectMeta: meta, Spec: corev1.PodSpec{NodeName: "n1", Containers: []corev1.Container{{Name: "c", Image: "i"}}}}
+	pod.DeletionGracePeriodSeconds = &grace
+	ns := &corev1.Namespace{ObjectMeta: meta}
+	srv := kubetest.Start(t, &kubetest.Options{Objects: []runtime.Object{&corev1.ConfigMap{ObjectMeta: meta}, pod, ns}})
+	client := srv.Client()
+	cm, err := client.Namespaced(core.ConfigMaps, "default").Get(t.Context(), "going")
+	if err != nil || !cm.DeletionTimestamp.Equal(&at) || *cm.DeletionGracePeriodSeconds != 0 {
+		t.Errorf("the config map: %v, %v", cm, err)
+	}
+	got, err := client.Namespaced(core.Pods, "default").Get(t.Context(), "going")
+	if err != nil || !got.DeletionTimestamp.Equal(&at) || *got.DeletionGracePeriodSeconds != grace {
+		t.Errorf("the pod: %v, %v", got, err)
+	}
+	if got, err := client.All(core.Namespaces).Get(t.Context(), "going"); err != nil || !got.DeletionTimestamp.Equal(&at) {
+		t.Errorf("the namespace: %v, %v", got, err)
 	}
 }
 

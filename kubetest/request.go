@@ -28,6 +28,8 @@ type request struct {
 	fieldManager string
 	validation   string // of fields: Strict, Warn or Ignore
 	warnings     []string
+	// deletedAt is when the object was deleted, of one that is loaded; nil is now.
+	deletedAt *metav1.Time
 }
 
 // handler answers a request, or returns the error to answer with.
