@@ -300,7 +300,7 @@ func TestReplace(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	s, err := parse([]string{"-only", "cache|queue"})
-	if err != nil || s.repeat != 3 || s.results != filepath.Join("results", "quick") || !s.only.MatchString("queue") {
+	if err != nil || s.repeat != quickRepeat || s.results != filepath.Join("results", "quick") || !s.only.MatchString("queue") {
 		t.Errorf("%+v, %v", s, err)
 	}
 	s, err = parse([]string{"-full"})
