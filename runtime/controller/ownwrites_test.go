@@ -320,6 +320,7 @@ func TestWritesOfWhatIsGoneAreForgotten(t *testing.T) {
 		ctl.Owns(r.client.All(gadgets))
 		r.start(ctl)
 		time.Sleep(time.Second)
+		synctest.Wait()
 		if n := len(ctl.engine.writes.keys); n != 1 {
 			t.Errorf("%d keys have writes, want 1", n)
 		}
