@@ -178,11 +178,6 @@ func (r *Raw) Finalizers() (finalizers []string) {
 // each call makes its bytes anew.
 func (r *Raw) Bytes() []byte { return r.object.Bytes() }
 
-// Memory returns where what the object was read from begins in memory, packed or not, or nil for an
-// object of nothing. It is for packages that keep many objects, and want a processor to fetch it before the
-// Raw itself is at hand.
-func (r *Raw) Memory() *byte { return r.object.Memory() }
-
 // Pack returns the object in a form that takes less memory, or r itself when it would not. It
 // is for packages that keep many objects of a kind: p remembers what they have in common.
 func (r *Raw) Pack(p *wire.Packer) *Raw {

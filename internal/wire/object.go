@@ -244,9 +244,6 @@ func (o *Object) eachEntry(s span, field int32, f func(key, value string) bool) 
 
 func (o *Object) part(s span) string { return o.data[s.start:s.end] }
 
-// Memory returns where the object begins in memory, packed or not, or nil for an object of nothing.
-func (o *Object) Memory() *byte { return unsafe.StringData(o.data) }
-
 // text returns the string at s.
 func (o *Object) text(s span) string {
 	if o.format == Protobuf {

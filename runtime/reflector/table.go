@@ -27,28 +27,19 @@ func (e *entry) key() key { return keyOf(e.raw.Namespace(), e.raw.Name()) }
 // they are in the entries' objects, so that no key keeps the bytes of an object alive that
 // was replaced since, as a key of a map would.
 type table struct {
-	slots []slot
-	len   int
+	slots   []slot
+	entries []*entry // of the slots
+	len     int
 }
 
-// slot has the object beside its entry: in a large store each step from one to the next is a wait for
-// memory, and reading takes this one instead of two.
+// slot has what finding an object takes, and not its entry: in a large store each step from one to the next is a
+// wait for memory. Four slots fill a line of a processor's cache, and none lies across two.
 type slot struct {
-	entry *entry
-	raw   *resource.Raw // of entry
-	data  *byte         // the memory of raw; never nil
-	hash  uint32        // of the key; 0 is a free slot
+	raw  *resource.Raw // of the entry; nil in a free slot
+	hash uint32        // of the key; 0 is a free slot
 }
 
-var nothing byte // the memory of an object of nothing
-
-func slotOf(e *entry, hash uint32) slot {
-	data := e.raw.Memory()
-	if data == nil {
-		data = &nothing
-	}
-	return slot{e, e.raw, data, hash}
-}
+func slotOf(e *entry, hash uint32) slot { return slot{e.raw, hash} }
 
 const minTable = 16
 
@@ -58,7 +49,7 @@ func newTable(n int) *table {
 	for size*3/4 < n {
 		size *= 2
 	}
-	return &table{slots: make([]slot, size)}
+	return &table{slots: make([]slot, size), entries: make([]*entry, size)}
 }
 
 // find returns the slot of a key: where it is, or where it would go.
@@ -70,7 +61,6 @@ func (t *table) find(k key) (slot int, found bool) {
 		case 0:
 			return i, false
 		case k.hash:
-			_ = *s.data // its memory is on its way while raw is waited for
 			if s.raw.IsNamed(k.namespace, k.name) {
 				return i, true
 			}
@@ -81,7 +71,7 @@ func (t *table) find(k key) (slot int, found bool) {
 // get returns the entry of a key, or nil.
 func (t *table) get(k key) *entry {
 	if i, found := t.find(k); found {
-		return t.slots[i].entry
+		return t.entries[i]
 	}
 	return nil
 }
@@ -110,14 +100,14 @@ func (t *table) put(k key, e *entry) (old *entry) {
 	if !found {
 		t.len++
 	}
-	old = t.slots[i].entry
-	t.slots[i] = slotOf(e, k.hash)
+	old = t.entries[i]
+	t.slots[i], t.entries[i] = slotOf(e, k.hash), e
 	return old
 }
 
 func (t *table) grow() {
-	old := t.slots
-	t.slots = make([]slot, 2*len(old))
+	old, entries := t.slots, t.entries
+	t.slots, t.entries = make([]slot, 2*len(old)), make([]*entry, 2*len(old))
 	mask := len(t.slots) - 1
 	for j := range old {
 		if old[j].hash == 0 {
@@ -127,7 +117,7 @@ func (t *table) grow() {
 		for t.slots[i].hash != 0 {
 			i = (i + 1) & mask
 		}
-		t.slots[i] = old[j]
+		t.slots[i], t.entries[i] = old[j], entries[j]
 	}
 }
 
@@ -137,7 +127,7 @@ func (t *table) remove(k key) *entry {
 	if !found {
 		return nil
 	}
-	e := t.slots[i].entry
+	e := t.entries[i]
 	t.len--
 	t.free(i)
 	return e
@@ -149,18 +139,18 @@ func (t *table) free(i int) {
 	for j := (i + 1) & mask; t.slots[j].hash != 0; j = (j + 1) & mask {
 		home := int(t.slots[j].hash>>1) & mask
 		if (j-home)&mask >= (j-i)&mask {
-			t.slots[i] = t.slots[j]
+			t.slots[i], t.entries[i] = t.slots[j], t.entries[j]
 			i = j
 		}
 	}
-	t.slots[i] = slot{}
+	t.slots[i], t.entries[i] = slot{}, nil
 }
 
 // all yields the entries, in no particular order. The table must not change meanwhile.
 func (t *table) all() iter.Seq[*entry] {
 	return func(yield func(*entry) bool) {
-		for i := range t.slots {
-			if e := t.slots[i].entry; e != nil && !yield(e) {
+		for _, e := range t.entries {
+			if e != nil && !yield(e) {
 				return
 			}
 		}
