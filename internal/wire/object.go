@@ -21,24 +21,24 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 // An object that is broken (see [Object.Err]) has the metadata that could be read; the rest is
 // empty.
 type Object struct {
-	// What finding and decoding an object needs comes first: with the pointer that is before it in a
-	// resource.Raw it fills one line of a processor's cache.
-	data      string
-	namespace unique.Handle[string] // the zero handle for none
-	extra     *extra                // nil for most objects
-	name      span                  // of a string, as uid and version are: without quotes in JSON
-	head      uint32                // of a packed object: how much of data is not packed
-	// apart is how far behind the name the namespace begins in data, length how long it is there; 0 where it
-	// stands elsewhere, or in other words. Comparing it there is one wait for memory less than with the handle.
-	apart  uint16
-	length uint8
-	format Format
-
 	uid, version         span
 	generation           int64
 	labels, annotations  span // JSON: the object; protobuf: from the first entry to the last
 	owners, finalizers   span // the same
 	createdAt, deletedAt span // JSON: without quotes; protobuf: the Time message
+
+	// What finding and decoding an object needs comes last, next to the bytes that stores keep behind it
+	// (resource.Raw): a processor fetches both at once.
+	name span   // of a string, as uid and version are: without quotes in JSON
+	head uint32 // of a packed object: how much of data is not packed
+	// apart is how far behind the name the namespace begins in data, length how long it is there; 0 where it
+	// stands elsewhere, or in other words. Comparing it there is one wait for memory less than with the handle.
+	apart     uint16
+	length    uint8
+	format    Format
+	extra     *extra                // nil for most objects
+	namespace unique.Handle[string] // the zero handle for none
+	data      string
 }
 
 // extra is what few objects have, or many have in common.
