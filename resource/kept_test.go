@@ -52,8 +52,7 @@ func TestPackedIsOnePiece(t *testing.T) {
 	}
 }
 
-// TestKeptSizesAscend: newKept finds the smallest by bisection, and none wastes more than an eighth of what the
-// allocator hands out.
+// TestKeptSizesAscend: newKept finds the smallest by bisection, and the room of each is right behind its object.
 func TestKeptSizesAscend(t *testing.T) {
 	last := 0
 	for _, s := range keptSizes {
