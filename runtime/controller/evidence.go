@@ -35,6 +35,7 @@ type evidence struct {
 	trails    map[trailKey]*trail
 	runs      int      // that have written something
 	contested int      // of these, those that undid what somebody else did
+	overtaken int      // of these, those that may have done so since they had looked
 	fields    []string // that they have changed
 }
 
@@ -51,7 +52,7 @@ type trail struct {
 	name    string
 	object  uint64
 	run     int   // the last that wrote it
-	written bool  // in this run
+	writes  int   // in this run, that changed it
 	left    state // by the run before
 	found   state // when this run began
 	now     state
@@ -111,12 +112,13 @@ func (e *evidence) add(w *kube.Write, key objectKey, content any) bool {
 	if before.same(now) {
 		return false
 	}
-	if before.known && !before.gone && !now.gone && (t.left.known && !t.left.gone || t.written) {
+	if before.known && !before.gone && !now.gone && (t.left.known && !t.left.gone || t.writes > 0) {
 		for _, path := range differing(before.content, now.content, nil) {
 			e.fields = appendNew(e.fields, path.String())
 		}
 	}
-	t.write, t.now, t.written = *w, now, true
+	t.write, t.now = *w, now
+	t.writes++
 	t.write.Object, t.write.Name, t.write.Namespace = nil, k.key.Name, k.key.Namespace
 	return true
 }
@@ -124,7 +126,7 @@ func (e *evidence) add(w *kube.Write, key objectKey, content any) bool {
 // before returns how an object was before a write.
 func (t *trail) before() state {
 	switch {
-	case t.written:
+	case t.writes > 0:
 		return t.now
 	case t.found.known:
 		return t.found
@@ -196,17 +198,39 @@ func (e *evidence) settle(changed bool) (contested bool) {
 	if changed {
 		e.runs++
 	}
+	overtaken := false
 	for _, t := range e.sorted() {
-		if t.written {
+		if t.writes > 0 {
 			contested = e.judge(t) || contested
+			overtaken = t.overtaken() || overtaken
 			t.run, t.left = e.runs, t.now
 		}
-		t.written, t.found, t.now = false, state{}, state{}
+		t.writes, t.found, t.now = 0, state{}, state{}
 	}
-	if contested {
+	switch {
+	case contested:
 		e.contested++
+	case overtaken:
+		e.overtaken++
 	}
 	return contested
+}
+
+// overtaken reports whether a run found what the one before had left, and has changed it with one write into the
+// same: then somebody else has changed it after the look. Or it is a change that is in no content, such as that of
+// a field manager's name.
+func (t *trail) overtaken() bool {
+	left, found, now := t.left, t.found, t.now
+	return t.writes == 1 && !left.gone && left.same(found) && !now.gone && now.uid == found.uid &&
+		len(differing(found.content, now.content, nil)) == 0
+}
+
+// doubts returns how many runs may have been triggered by their own writes, and still have had a reason to write.
+func (e *evidence) doubts() int {
+	if e == nil {
+		return 0
+	}
+	return min(e.overtaken, contestedAfter)
 }
 
 // judge reports whether a run undid what somebody else has done to an object, or did again what it had done

@@ -16,11 +16,16 @@ const (
 	// many runs that write have to follow each other before it is looked what becomes of the writes.
 	hotAfter = 10
 	// contestedAfter is in how many runs somebody else's change has to be undone before that is
-	// a contest, and watchedRuns within how many that write something.
-	contestedAfter, watchedRuns = 5, 10
+	// a contest, and watchedRuns within how many that write something. They are many more, since of two controllers
+	// that run in step one looks before the other writes, and finds nothing until that is slowed down.
+	contestedAfter, watchedRuns = 5, 20
+	// stepAside is which part of the interval a run waits when the last ones were overtaken.
+	stepAside = 10
 	// restAfter is for how many intervals a key is not looked at again that was in no contest.
 	restAfter = 10
-	// lastsFor is after how many intervals a loop is over of which nothing was seen.
+	// lastsFor is after how many intervals a loop, or the suspicion of one, is over of which nothing was seen.
+	// Of two controllers in a contest one is the first to be slowed down: the other one has to find it in what
+	// happens once in an interval from then on.
 	lastsFor = 2
 	// maxEchoes bounds what is remembered of the writes and triggers of a key.
 	maxEchoes = 64
@@ -147,8 +152,11 @@ func (d *loopDetector) judge(key objectKey, known objectVersion, reason Reason) 
 		d.calm(l)
 	}
 	byObject := reason.Kind == Updated || reason.Kind == Related
-	if wait = d.delay(l, now); byObject && wait > 0 && l.slowed() {
+	if wait = l.delay(now, d.interval); byObject && wait > 0 && l.slowed() {
 		return report, wait
+	}
+	if aside := l.delay(now, d.interval/stepAside); byObject && aside > 0 && l.overtaken() {
+		return report, aside
 	}
 	switch {
 	case l.kind != noLoop:
@@ -157,7 +165,7 @@ func (d *loopDetector) judge(key objectKey, known objectVersion, reason Reason) 
 	case byObject && len(l.seen) > 0:
 		l.echoes++
 	}
-	if l.echoes >= hotAfter && l.kind == noLoop {
+	if l.echoes >= hotAfter+l.evidence.doubts() && l.kind == noLoop {
 		d.found(l, selfish)
 		report = d.tell(key, l)
 		if wait > 0 {
@@ -197,13 +205,16 @@ func (d *loopDetector) over(l *loop, now time.Time) bool {
 	case selfish:
 		return now.Sub(l.wroteAt) > lastsFor*d.interval
 	}
+	if l.evidence != nil {
+		return now.Sub(l.began) > lastsFor*d.interval
+	}
 	return now.Sub(l.began) > d.interval
 }
 
-// delay returns how long a run has to wait that is to be put off: until the interval is over since the
+// delay returns how long a run has to wait that is to be put off: until a pause is over since the
 // last one that wrote, or until the reconciler wanted to run again.
-func (d *loopDetector) delay(l *loop, now time.Time) time.Duration {
-	wait := d.interval - now.Sub(l.wroteAt)
+func (l *loop) delay(now time.Time, pause time.Duration) time.Duration {
+	wait := pause - now.Sub(l.wroteAt)
 	if !l.asked.IsZero() {
 		wait = min(wait, l.asked.Sub(now))
 	}
@@ -220,6 +231,10 @@ func (l *loop) slowed() bool {
 	}
 	return false
 }
+
+// overtaken reports whether somebody else seems to write between the look and the write of each run. When the
+// next one waits a little, what they have written is there to be found.
+func (l *loop) overtaken() bool { return l.kind == noLoop && l.evidence.doubts() >= contestedAfter }
 
 func (l *loop) own(s sighting) bool { return slices.Contains(l.wrote, s.version) }
 
