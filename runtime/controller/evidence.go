@@ -48,18 +48,18 @@ type trailKey struct {
 
 // trail is what the runs of a key did to an object.
 type trail struct {
-	write   kube.Write // the last one, to read with
-	name    string
-	object  uint64
-	run     int   // the last that wrote it
-	writes  int   // in this run, that changed it
-	left    state // by the run before
-	found   state // when this run began
-	now     state
-	fought  bool // ever, and what about
-	how     contention
-	fields  []string
-	by      []string
+	write  kube.Write // the last one, to read with
+	name   string
+	object uint64
+	run    int   // the last that wrote it
+	writes int   // in this run, that changed it
+	left   state // by the run before
+	found  state // when this run began
+	now    state
+	fought bool // ever, and what about
+	how    contention
+	fields []string
+	by     []string
 }
 
 // state is an object at a time.
