@@ -93,6 +93,21 @@ func benchWatch(b *testing.B, body []byte, format Format) {
 	}
 }
 
+// BenchmarkLabel reads a label of each of many objects.
+func BenchmarkLabel(b *testing.B) {
+	for _, format := range formats {
+		b.Run(format.String(), func(b *testing.B) {
+			_, objects := collect(b, bytes.NewReader(listBody(format, podList(20*pageSize))), format, nil)
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				if app, _ := objects[i%len(objects)].Label("app"); app != "web" {
+					b.Fatal(app)
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkSkipJSON is why the scanner is written by hand: it finds the end of an object, which
 // is most of what a list costs.
 func BenchmarkSkipJSON(b *testing.B) {

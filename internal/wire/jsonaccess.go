@@ -24,18 +24,42 @@ func textOf(text string, kind byte, start, end int) string {
 	return unquote(text[start+1 : end-1])
 }
 
+// eachJSONEntry reads the entries of labels and annotations as servers write them, and leaves the first one that is
+// written in another way, and those behind it, to eachOtherJSONEntry.
 func eachJSONEntry(text string, f func(key, value string) bool) {
-	w, ok := inside(text)
-	for first := true; ok; first = false {
+	for b, at := bytesOf(text), 1; ; {
+		key, more := plainString(b, at)
+		if !more || key+1 >= len(b) || b[key] != ':' {
+			eachOtherJSONEntry(text, at, f)
+			return
+		}
+		value, more := plainString(b, key+1)
+		if !more || value >= len(b) || b[value] != ',' && b[value] != '}' {
+			eachOtherJSONEntry(text, at, f)
+			return
+		}
+		if !f(text[at+1:key-1], text[key+2:value-1]) || b[value] == '}' {
+			return
+		}
+		at = value + 1
+	}
+}
+
+// eachOtherJSONEntry is eachJSONEntry for whatever may stand in JSON, from the entry at at on.
+func eachOtherJSONEntry(text string, at int, f func(key, value string) bool) {
+	if text == "" {
+		return
+	}
+	w := window{buf: bytesOf(text), pos: at}
+	for first := true; ; first = false {
 		name, more, err := w.member(first)
 		if err != nil || !more {
 			return
 		}
 		kind, start, end, err := w.skipValue()
-		if err != nil {
+		if err != nil || !f(unquote(stringOf(name)), textOf(text, kind, start, end)) {
 			return
 		}
-		ok = f(unquote(stringOf(name)), textOf(text, kind, start, end))
 	}
 }
 

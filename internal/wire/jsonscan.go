@@ -65,6 +65,26 @@ func closingQuote(b []byte, i int) (end int, ok bool) {
 	return i, false
 }
 
+// plainString returns the index behind the string at i, quotes included. ok is false where there is none that says
+// what it means without escapes.
+func plainString(b []byte, i int) (end int, ok bool) {
+	if i >= len(b) || b[i] != '"' {
+		return i, false
+	}
+	for i++; i+8 <= len(b); i += 8 {
+		if m := special(binary.LittleEndian.Uint64(b[i:])); m != 0 {
+			i += bits.TrailingZeros64(m) / 8
+			return i + 1, b[i] == '"'
+		}
+	}
+	for ; i < len(b); i++ {
+		if c := b[i]; c == '"' || c == '\\' {
+			return i + 1, c == '"'
+		}
+	}
+	return i, false
+}
+
 // peek returns the next byte that is not white space, without taking it. The error is io.EOF
 // at the end of the body.
 func (w *window) peek() (byte, error) {
