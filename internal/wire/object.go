@@ -23,14 +23,15 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 type Object struct {
 	uid, version         span
 	generation           int64
-	labels, annotations  span // JSON: the object; protobuf: from the first entry to the last
-	owners, finalizers   span // the same
+	owners, finalizers   span // JSON: the array; protobuf: from the first entry to the last
 	createdAt, deletedAt span // JSON: without quotes; protobuf: the Time message
+	annotations          span // JSON: the object; protobuf: from the first entry to the last
 
-	// What finding and decoding an object needs comes last, next to the bytes that stores keep behind it
-	// (resource.Raw): a processor fetches both at once.
-	name span   // of a string, as uid and version are: without quotes in JSON
-	head uint32 // of a packed object: how much of data is not packed
+	// What finding, selecting and decoding an object needs comes last, next to the bytes that stores keep behind
+	// it (resource.Raw): a processor fetches both at once.
+	labels span   // as annotations
+	name   span   // of a string, as uid and version are: without quotes in JSON
+	head   uint32 // of a packed object: how much of data is not packed
 	// apart is how far behind the name the namespace begins in data, length how long it is there; 0 where it
 	// stands elsewhere, or in other words. Comparing it there is one wait for memory less than with the handle.
 	apart     uint16
