@@ -19,13 +19,13 @@ import (
 // return, but for the namespace, share the memory of the object: clone them (strings.Clone)
 // where they are to outlive it.
 type Raw struct {
-	object     wire.Object
 	descriptor *Descriptor
+	object     wire.Object
 }
 
 // NewRaw returns an object of the kind that d describes. It is for the packages that read
 // from a server; [ParseRaw] and [EncodeRaw] are for everybody.
-func NewRaw(d *Descriptor, o wire.Object) *Raw { return &Raw{o, d} }
+func NewRaw(d *Descriptor, o wire.Object) *Raw { return &Raw{d, o} }
 
 // ParseRaw returns the object in data: JSON, or protobuf in the envelope that servers send and
 // `kubectl get --raw` shows. The Raw has a copy, less what it would lack when it came from a
@@ -208,7 +208,7 @@ type Lender struct{ raw Raw }
 // Lend returns an object that is valid until Lend is called again, and its bytes for as long as those
 // of o. What is to outlive that is cloned or packed.
 func (l *Lender) Lend(d *Descriptor, o wire.Object) *Raw {
-	l.raw = Raw{o, d}
+	l.raw = Raw{d, o}
 	return &l.raw
 }
 

@@ -21,25 +21,24 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 // An object that is broken (see [Object.Err]) has the metadata that could be read; the rest is
 // empty.
 type Object struct {
+	// What finding and decoding an object needs comes first, in one line of a processor's cache, and so do the
+	// pointers: the garbage collector, which looks at each object again and again, needs no more than that line.
+	data      string
+	extra     *extra                // nil for most objects
+	namespace unique.Handle[string] // the zero handle for none
+	name      span                  // of a string, as uid and version are: without quotes in JSON
+	head      uint32                // of a packed object: how much of data is not packed
+	// apart is how far behind the name the namespace begins in data, length how long it is there; 0 where it
+	// stands elsewhere, or in other words. Comparing it there is one wait for memory less than with the handle.
+	apart  uint16
+	length uint8
+	format Format
+
+	labels, annotations  span // JSON: the object; protobuf: from the first entry to the last
 	uid, version         span
 	generation           int64
 	owners, finalizers   span // JSON: the array; protobuf: from the first entry to the last
 	createdAt, deletedAt span // JSON: without quotes; protobuf: the Time message
-	annotations          span // JSON: the object; protobuf: from the first entry to the last
-
-	// What finding, selecting and decoding an object needs comes last, next to the bytes that stores keep behind
-	// it (resource.Raw): a processor fetches both at once.
-	labels span   // as annotations
-	name   span   // of a string, as uid and version are: without quotes in JSON
-	head   uint32 // of a packed object: how much of data is not packed
-	// apart is how far behind the name the namespace begins in data, length how long it is there; 0 where it
-	// stands elsewhere, or in other words. Comparing it there is one wait for memory less than with the handle.
-	apart     uint16
-	length    uint8
-	format    Format
-	extra     *extra                // nil for most objects
-	namespace unique.Handle[string] // the zero handle for none
-	data      string
 }
 
 // extra is what few objects have, or many have in common.
