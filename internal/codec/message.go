@@ -53,7 +53,6 @@ type messageField struct {
 	plain bool      // it is a string, and nothing else
 	isMap bool
 
-	index  int16    // in the struct
 	offset uint32   // in the struct
 	size   uint32   // of a value
 	sub    *message // of fieldMessage
@@ -137,7 +136,7 @@ func (p planner) add(m *message, f reflect.StructField) error {
 	if number < 1 || number > mostFields {
 		return fmt.Errorf("its tag %q has no number from 1 to %d", tag, mostFields)
 	}
-	field := messageField{index: int16(f.Index[0]), offset: uint32(f.Offset), fieldTypes: &fieldTypes{name: f.Name, typ: f.Type, elem: f.Type}}
+	field := messageField{offset: uint32(f.Offset), fieldTypes: &fieldTypes{name: f.Name, typ: f.Type, elem: f.Type}}
 	for _, part := range parts {
 		if name, ok := strings.CutPrefix(part, "name="); ok {
 			field.name = name

@@ -46,11 +46,11 @@ func decodeMessage(data []byte, v reflect.Value) error {
 		v = v.Field(0)
 	}
 	var r messageReader
-	return r.message(m, v, v.Addr().UnsafePointer(), data[:len(data):len(data)])
+	return r.message(m, v.Addr().UnsafePointer(), data[:len(data):len(data)])
 }
 
-// message reads data into v, the struct at p.
-func (r *messageReader) message(m *message, v reflect.Value, p unsafe.Pointer, data []byte) error {
+// message reads data into the struct at p.
+func (r *messageReader) message(m *message, p unsafe.Pointer, data []byte) error {
 	if r.depth++; r.depth > deepest {
 		return errDepth
 	}
@@ -94,7 +94,7 @@ func (r *messageReader) message(m *message, v reflect.Value, p unsafe.Pointer, d
 			continue
 		case f.list:
 			if list := (*sliceHeader)(to); list.len == list.cap && f.form > fieldInt64 {
-				v.Field(int(f.index)).Grow(1 + ahead(data, start, at))
+				reflect.NewAt(f.typ, to).Elem().Grow(1 + ahead(data, start, at))
 			}
 		case f.isMap:
 			if *(*unsafe.Pointer)(to) == nil {
@@ -102,10 +102,9 @@ func (r *messageReader) message(m *message, v reflect.Value, p unsafe.Pointer, d
 			}
 		}
 		if f.form == fieldMessage {
-			inner, into := f.place(v, to)
-			err = r.message(f.sub, inner, into, body)
+			err = r.message(f.sub, f.place(to), body)
 		} else {
-			err = r.bytes(f, v, to, body)
+			err = r.bytes(f, to, body)
 		}
 		if err != nil {
 			return inField(f, err)
@@ -166,50 +165,44 @@ func setNumber[T bool | int32 | int64](f *messageField, p unsafe.Pointer, v T) {
 	}
 }
 
-// bytes reads a value that is a piece of bytes into a field of v, which is at p. A list has room for
-// it.
-func (r *messageReader) bytes(f *messageField, v reflect.Value, p unsafe.Pointer, body []byte) error {
+// bytes reads a value that is a piece of bytes into the field at p. A list has room for it.
+func (r *messageReader) bytes(f *messageField, p unsafe.Pointer, body []byte) error {
 	switch {
 	case f.list:
-		return r.element(f, v, p, body)
+		return r.element(f, p, body)
 	case f.ptr && f.form == fieldString:
 		s := r.text(body)
 		*(**string)(p) = &s
 		return nil
 	case f.ptr:
-		_, p = f.place(v, p)
+		p = f.place(p)
 	}
-	return r.value(f, v, p, body)
+	return r.value(f, p, body)
 }
 
 // element reads an element of a list that is no message.
-func (r *messageReader) element(f *messageField, v reflect.Value, p unsafe.Pointer, body []byte) error {
+func (r *messageReader) element(f *messageField, p unsafe.Pointer, body []byte) error {
 	if f.form <= fieldInt64 {
 		return f.packed(p, body)
 	}
-	list := (*sliceHeader)(p)
-	list.len++
-	return r.value(f, v, unsafe.Add(list.data, uintptr(list.len-1)*uintptr(f.size)), body)
+	return r.value(f, f.place(p), body)
 }
 
-// place returns where a message goes: the field itself, what it points to, or another element of it.
-func (f *messageField) place(v reflect.Value, p unsafe.Pointer) (reflect.Value, unsafe.Pointer) {
-	v = v.Field(int(f.index))
+// place returns where a value goes: the field at p itself, what it points to, or another element of it.
+func (f *messageField) place(p unsafe.Pointer) unsafe.Pointer {
 	switch {
 	case f.list:
 		list := (*sliceHeader)(p)
 		list.len++
-		return v.Index(list.len - 1), unsafe.Add(list.data, uintptr(list.len-1)*uintptr(f.size))
+		return unsafe.Add(list.data, uintptr(list.len-1)*uintptr(f.size))
 	case f.ptr:
 		to := (*unsafe.Pointer)(p)
-		if *to != nil {
-			return v.Elem(), *to
+		if *to == nil {
+			*to = reflect.New(f.elem).UnsafePointer()
 		}
-		fresh := reflect.New(f.elem)
-		*to = fresh.UnsafePointer()
-		return fresh.Elem(), *to
+		return *to
 	}
-	return v, p
+	return p
 }
 
 // sliceHeader is a slice of any type.
@@ -218,8 +211,8 @@ type sliceHeader struct {
 	len, cap int
 }
 
-// value reads one value into p, which is in a field of v.
-func (r *messageReader) value(f *messageField, v reflect.Value, p unsafe.Pointer, body []byte) error {
+// value reads one value into p.
+func (r *messageReader) value(f *messageField, p unsafe.Pointer, body []byte) error {
 	switch f.form {
 	case fieldString:
 		*(*string)(p) = r.text(body)
@@ -236,7 +229,7 @@ func (r *messageReader) value(f *messageField, v reflect.Value, p unsafe.Pointer
 	case fieldList:
 		return r.strings((*[]string)(p), body)
 	case fieldStringMap, fieldBytesMap, fieldQuantityMap, fieldMap:
-		return r.entry(f, v, p, body)
+		return r.entry(f, p, body)
 	}
 	return wrongKind(wireBytes)
 }
@@ -305,8 +298,8 @@ func (r *messageReader) strings(list *[]string, body []byte) error {
 	return pieces(body, 1, func(_ int, b []byte) { *list = append(*list, r.text(b)) })
 }
 
-// entry reads an entry of the map at p, which is a field of v.
-func (r *messageReader) entry(f *messageField, v reflect.Value, p unsafe.Pointer, body []byte) error {
+// entry reads an entry of the map at p.
+func (r *messageReader) entry(f *messageField, p unsafe.Pointer, body []byte) error {
 	key, body, before, ok, err := keyAndValue(body)
 	if err != nil {
 		return fmt.Errorf("an entry of the map: %w", err)
@@ -330,7 +323,7 @@ func (r *messageReader) entry(f *messageField, v reflect.Value, p unsafe.Pointer
 		}
 		makeMap[apiresource.Quantity](r, p)[r.text(key)] = q
 	default:
-		return r.anyEntry(f, v.Field(int(f.index)), key, body, ok)
+		return r.anyEntry(f, reflect.NewAt(f.typ, p).Elem(), key, body, ok)
 	}
 	return nil
 }
@@ -341,7 +334,7 @@ func (r *messageReader) discard(f *messageField, body []byte) error {
 	case fieldQuantityMap:
 		return r.quantity(new(apiresource.Quantity), body)
 	case fieldMap:
-		return r.entryValue(f.value, reflect.New(f.value.elem), body, true)
+		return r.entryValue(f.value, reflect.New(f.value.elem).UnsafePointer(), body, true)
 	}
 	return nil
 }
@@ -361,7 +354,7 @@ func (r *messageReader) anyEntry(f *messageField, m reflect.Value, key, body []b
 		m.Set(reflect.MakeMapWithSize(f.typ, r.entries))
 	}
 	value := reflect.New(f.value.elem)
-	if err := r.entryValue(f.value, value, body, ok); err != nil {
+	if err := r.entryValue(f.value, value.UnsafePointer(), body, ok); err != nil {
 		return err
 	}
 	k := reflect.New(f.typ.Key()).Elem()
@@ -370,13 +363,13 @@ func (r *messageReader) anyEntry(f *messageField, m reflect.Value, key, body []b
 	return nil
 }
 
-// entryValue reads the value of an entry into the one that value points to.
-func (r *messageReader) entryValue(f *messageField, value reflect.Value, body []byte, ok bool) (err error) {
+// entryValue reads the value of an entry into p.
+func (r *messageReader) entryValue(f *messageField, p unsafe.Pointer, body []byte, ok bool) (err error) {
 	switch {
 	case f.form == fieldMessage:
-		err = r.message(f.sub, value.Elem(), value.UnsafePointer(), body)
+		err = r.message(f.sub, p, body)
 	case ok || f.form == fieldList:
-		err = r.value(f, value, value.UnsafePointer(), body)
+		err = r.value(f, p, body)
 	}
 	if err != nil {
 		return inField(f, err)
