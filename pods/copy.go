@@ -48,7 +48,8 @@ func CopyTo(ctx context.Context, pods kube.API[corev1.Pod], name, local, remote 
 
 // CopyFrom copies a file or a folder, with all that is in it, from the pod called name to the path
 // local, whose folder has to exist. Permissions, times and links are kept. Nothing is written outside
-// of local, whatever the pod sends: a link that leads out of it, and a name with .., is an error.
+// of local, whatever the pod sends: a name with .. is an error, and a link that leads out of what is copied is
+// left out, which is told at the end, when all else is there, by a [*LinksError].
 // Sockets, pipes and devices are left out. The container needs tar.
 func CopyFrom(ctx context.Context, pods kube.API[corev1.Pod], name, remote, local string, opts *CopyOptions) error {
 	remote = path.Clean(remote)
@@ -64,7 +65,7 @@ func CopyFrom(ctx context.Context, pods kube.API[corev1.Pod], name, remote, loca
 	done := make(chan error, 1)
 	go func() {
 		err := readTar(r, local, base)
-		if err == nil || errors.Is(err, errNoFile) {
+		if _, links := errors.AsType[*LinksError](err); err == nil || links || errors.Is(err, errNoFile) {
 			io.Copy(io.Discard, r) // what pads the archive; an error is that of the command
 		}
 		r.CloseWithError(err)
@@ -73,8 +74,16 @@ func CopyFrom(ctx context.Context, pods kube.API[corev1.Pod], name, remote, loca
 	command := []string{"tar", "-cf", "-", "-C", path.Dir(remote), "--", base}
 	err = runTar(ctx, pods, name, command, opts, Streams{Stdout: w})
 	w.CloseWithError(err)
-	if unpacking := <-done; unpacking != nil && (err == nil || errors.Is(err, unpacking)) {
-		return fmt.Errorf("pods: copying from %s: %w", name, unpacking)
+	unpacking := <-done
+	if unpacking == nil {
+		return err
+	}
+	unpacking = fmt.Errorf("pods: copying from %s: %w", name, unpacking)
+	switch _, links := errors.AsType[*LinksError](unpacking); {
+	case err == nil || errors.Is(err, errors.Unwrap(unpacking)):
+		return unpacking
+	case links:
+		return errors.Join(err, unpacking)
 	}
 	return err
 }
@@ -188,10 +197,39 @@ func readTar(r io.Reader, local, base string) error {
 
 var errNoFile = errors.New("the pod sent no file")
 
+// LinksError is what [CopyFrom] fails with when all was copied but links that lead out of what is copied: they
+// would be to other files here than they are in the pod.
+type LinksError struct {
+	// Links are those that were left out, in the order in which the pod sent them.
+	Links []Link
+}
+
+// Link is a symbolic or hard link.
+type Link struct {
+	// Path is where it would be here, relative to the folder of the copy.
+	Path string
+	// Target is what it leads to in the pod, as it stands there.
+	Target string
+}
+
+// Error implements error. It names a few of the links.
+func (e *LinksError) Error() string {
+	var named []string
+	for _, link := range e.Links[:min(len(e.Links), 3)] {
+		named = append(named, link.Path+" to "+link.Target)
+	}
+	text := "all but links that lead out of what is copied: " + strings.Join(named, ", ")
+	if more := len(e.Links) - len(named); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
 type unpacker struct {
 	root  *os.Root
 	top   string
 	modes map[string]fs.FileMode // of folders, which are set when nothing is written into them any more
+	links []Link                 // that were left out
 	found bool
 }
 
@@ -231,7 +269,7 @@ func (u *unpacker) link(file, target string) error {
 	native := filepath.FromSlash(target)
 	to := filepath.Join(filepath.Dir(file), native)
 	if path.IsAbs(target) || filepath.IsAbs(native) || to != u.top && !strings.HasPrefix(to, u.top+string(filepath.Separator)) {
-		return fmt.Errorf("the symbolic link %s leads to %s, out of what is copied", file, target)
+		return u.leaveOut(file, target)
 	}
 	if err := u.root.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -239,12 +277,24 @@ func (u *unpacker) link(file, target string) error {
 	return u.root.Symlink(native, file)
 }
 
+// mostLinks bounds what is remembered of links that are left out.
+const mostLinks = 10_000
+
+// leaveOut notes a link that leads out of what is copied.
+func (u *unpacker) leaveOut(file, target string) error {
+	if len(u.links) == mostLinks {
+		return fmt.Errorf("more than %d links lead out of what is copied, the last one from %s to %s", mostLinks, file, target)
+	}
+	u.links = append(u.links, Link{file, target})
+	return nil
+}
+
 // hardLink makes another name of a file that came before: a tar sends what is in a file once, however
 // many names it has.
 func (u *unpacker) hardLink(file, base, target string) error {
 	to, ok := u.place(target, base)
-	if !ok {
-		return fmt.Errorf("the hard link %s is to %s, out of what is copied", file, target)
+	if !ok || slices.ContainsFunc(u.links, func(l Link) bool { return l.Path == to }) {
+		return u.leaveOut(file, target)
 	}
 	if err := u.root.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -278,5 +328,8 @@ func (u *unpacker) finish() error {
 	for _, file := range slices.Backward(slices.Sorted(maps.Keys(u.modes))) { // what is deepest first
 		all = append(all, u.root.Chmod(file, u.modes[file]))
 	}
-	return errors.Join(all...)
+	if err := errors.Join(all...); err != nil || len(u.links) == 0 {
+		return err
+	}
+	return &LinksError{u.links}
 }

@@ -4,17 +4,22 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/coder/websocket"
 	"github.com/go-kube/kube/pods"
+	"github.com/google/go-cmp/cmp"
 )
 
 // runs executes what it is asked to, in dir, as a container's runtime would.
@@ -133,6 +138,75 @@ func TestCopy(t *testing.T) {
 		if err := pods.CopyTo(t.Context(), api, "web", tree, remote, nil); err == nil || !strings.Contains(err.Error(), "names no file") {
 			t.Errorf("%q: %v", remote, err)
 		}
+	}
+}
+
+// Links that lead out of what is copied are left out, and are named. All else is there.
+func TestCopyFromLeavesLinksOut(t *testing.T) {
+	if _, err := exec.LookPath("tar"); err != nil {
+		t.Skip(err)
+	}
+	container, back := t.TempDir(), t.TempDir()
+	tree := filepath.Join(container, "tree")
+	for _, err := range []error{
+		os.MkdirAll(filepath.Join(tree, "sub"), 0o755),
+		os.WriteFile(filepath.Join(tree, "a"), []byte("first"), 0o644),
+		os.WriteFile(filepath.Join(tree, "sub", "z"), []byte("last"), 0o644),
+		os.Symlink("../a", filepath.Join(tree, "sub", "in")),
+		os.Symlink("/etc/mtab", filepath.Join(tree, "sub", "out")),
+		os.Link(filepath.Join(tree, "sub", "out"), filepath.Join(tree, "sub", "out-again")),
+		os.Symlink("../..", filepath.Join(tree, "up")),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []pods.Link{{Path: "b/sub/out", Target: "/etc/mtab"}, {Path: "b/sub/out-again", Target: "/etc/mtab"}, {Path: "b/up", Target: "../.."}}
+	api := serve(t, runs(t, container))
+	err := pods.CopyFrom(t.Context(), api, "web", "tree", filepath.Join(back, "b"), nil)
+	left, ok := errors.AsType[*pods.LinksError](err)
+	if !ok || !strings.Contains(err.Error(), "b/sub/out") {
+		t.Fatalf("error = %v, want one of links", err)
+	}
+	slices.SortFunc(left.Links, func(a, b pods.Link) int { return strings.Compare(a.Path, b.Path) })
+	for i := range left.Links { // a tar sends the second name of a link as a hard link to the first that it met
+		if strings.HasPrefix(left.Links[i].Target, "tree/") {
+			left.Links[i].Target = "/etc/mtab"
+		}
+	}
+	if diff := cmp.Diff(want, left.Links); diff != "" {
+		t.Errorf("links that were left out (-want +got):\n%s", diff)
+	}
+	for file, want := range map[string]string{"a": "first", "sub/z": "last", "sub/in": "first"} {
+		if text, err := os.ReadFile(filepath.Join(back, "b", file)); err != nil || string(text) != want {
+			t.Errorf("%s: %q, %v", file, text, err)
+		}
+	}
+	for _, file := range []string{"up", "sub/out", "sub/out-again"} {
+		if _, err := os.Lstat(filepath.Join(back, "b", file)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %v, want it not to be there", file, err)
+		}
+	}
+}
+
+// A pod cannot fill the memory with links.
+func TestCopyFromEndsAtManyLinks(t *testing.T) {
+	var archive bytes.Buffer
+	w := tar.NewWriter(&archive)
+	for i := range 10_001 {
+		if err := w.WriteHeader(&tar.Header{Name: fmt.Sprint("a/", i), Typeflag: tar.TypeSymlink, Linkname: "/"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Close()
+	api := serve(t, accept(t, v5, func(ctx context.Context, r *http.Request, ws *websocket.Conn) {
+		say(ctx, ws, 1, archive.String())
+		say(ctx, ws, 3, success)
+		<-ws.CloseRead(ctx).Done()
+	}))
+	err := pods.CopyFrom(t.Context(), api, "web", "a", filepath.Join(t.TempDir(), "a"), nil)
+	if err == nil || !strings.Contains(err.Error(), "more than 10000 links") {
+		t.Errorf("error = %v", err)
 	}
 }
 
