@@ -1,7 +1,9 @@
 package pods_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -194,4 +196,114 @@ func TestFollowAllLogsSeesEphemeralContainers(t *testing.T) {
 			t.Errorf("after %s: %s", took, diff)
 		}
 	})
+}
+
+// podOf is a server's answer for a pod with an init container and two more.
+func podOf(w http.ResponseWriter, phase corev1.PodPhase, states map[string]corev1.ContainerState) {
+	pod := &corev1.Pod{}
+	pod.APIVersion, pod.Kind, pod.Status.Phase = "v1", "Pod", phase
+	pod.Spec.InitContainers = []corev1.Container{{Name: "init"}}
+	pod.Spec.Containers = []corev1.Container{{Name: "a"}, {Name: "b"}}
+	for _, name := range []string{"init", "a", "b"} {
+		status := corev1.ContainerStatus{Name: name, State: states[name]}
+		if name == "init" {
+			pod.Status.InitContainerStatuses = append(pod.Status.InitContainerStatuses, status)
+		} else {
+			pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, status)
+		}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	json.NewEncoder(w).Encode(pod)
+}
+
+func badRequest(w http.ResponseWriter, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(400)
+	fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","reason":"BadRequest","message":%q,"code":400}`, message)
+}
+
+// The ordinary containers are waited for while the init container runs, and one that cannot be read
+// stops none of the others.
+func TestFollowAllLogs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ended := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}
+		start := time.Now()
+		api := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			waits := time.Since(start) < 3*time.Second
+			if !strings.HasSuffix(r.URL.Path, "/log") {
+				waiting := corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "PodInitializing"}}
+				if waits {
+					podOf(w, corev1.PodPending, map[string]corev1.ContainerState{"init": ended, "a": waiting, "b": waiting})
+				} else {
+					podOf(w, corev1.PodSucceeded, map[string]corev1.ContainerState{"init": ended, "a": ended, "b": ended})
+				}
+				return
+			}
+			switch container := r.URL.Query().Get("container"); {
+			case container == "init":
+				io.WriteString(w, "2030-01-01T00:00:01Z first\n")
+			case waits:
+				badRequest(w, "is waiting to start: PodInitializing")
+			case container == "a":
+				io.WriteString(w, "2030-01-01T00:00:02Z second\n2030-01-01T00:00:03Z third\n")
+			default:
+				badRequest(w, "has no log")
+			}
+		})
+		got := map[string][]string{}
+		for line, err := range pods.FollowAllLogs(t.Context(), api, "web", nil) {
+			if err != nil {
+				line.Text = err.Error()
+			}
+			got[line.Container] = append(got[line.Container], line.Text)
+		}
+		want := map[string][]string{"init": {"first"}, "a": {"second", "third"}, "b": {"get pods/log ns/web: has no log"}}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestFollowAllLogsEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		running := corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
+		api := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			if !strings.HasSuffix(r.URL.Path, "/log") {
+				podOf(w, corev1.PodRunning, map[string]corev1.ContainerState{"init": running, "a": running, "b": running})
+				return
+			}
+			io.WriteString(w, "2030-01-01T00:00:01Z line\n")
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var errs []error
+		n := 0
+		for _, err := range pods.FollowAllLogs(ctx, api, "web", nil) {
+			if err != nil {
+				errs = append(errs, err)
+			} else if n++; n == 3 {
+				cancel()
+			}
+		}
+		if n != 3 || len(errs) != 1 || !errors.Is(errs[0], context.Canceled) {
+			t.Errorf("%d lines, errors %v; want the context's once", n, errs)
+		}
+		for range pods.FollowAllLogs(t.Context(), api, "web", nil) {
+			break // the sequence waits for its goroutines, or the bubble does not end
+		}
+		for _, err := range pods.FollowAllLogs(t.Context(), api, "web", &pods.LogOptions{Container: "a"}) {
+			if err == nil || !strings.Contains(err.Error(), `Container is "a"`) {
+				t.Errorf("with a container: %v", err)
+			}
+		}
+	})
+}
+
+func orNil(text string) string {
+	if text == "" {
+		return "<nil>"
+	}
+	return text
 }
