@@ -27,8 +27,10 @@ type subscriber struct {
 	pending map[*entry]news
 	most    int // how many pending there were at most since it was made
 	// gone has the deletions that were not told yet. Of a name that is created and deleted
-	// over and over the first and the last count.
+	// over and over the first and the last count, since nothing in between was told.
 	gone map[key]*deletions
+	// former has the deletions that are told behind a snapshot, and are from before it.
+	former []*entry
 
 	// What follows is for one who is told as a watch would tell it: see cache.events.
 
@@ -87,6 +89,7 @@ func (s *subscriber) start(c *cache) {
 	s.started = true
 	if s.follows {
 		s.telling, s.version = toBegin, c.lowest()
+		s.putBehind()
 	}
 	s.replay = make([]*entry, 0, c.objects)
 	for _, p := range c.parts {
@@ -95,6 +98,21 @@ func (s *subscriber) start(c *cache) {
 		}
 	}
 	s.signal()
+}
+
+// putBehind has the deletions that were not told yet be told behind the snapshot that begins, in which the same
+// names may have another life that ends as well. Those that an earlier snapshot has overtaken already are forgotten.
+func (s *subscriber) putBehind() {
+	for _, e := range s.former {
+		delete(s.pending, e)
+	}
+	s.former = nil
+	for _, d := range s.gone {
+		if s.former = append(s.former, d.first); d.last != nil {
+			s.former = append(s.former, d.last)
+		}
+	}
+	clear(s.gone)
 }
 
 // applied takes in that e was added or has another version, or that it is there (isInitial). The
@@ -189,7 +207,7 @@ func (s *subscriber) next() (raw *resource.Raw, n news, ok bool) {
 
 // drained gives memory back when all is told.
 func (s *subscriber) drained() {
-	s.queue = nil
+	s.queue, s.former = nil, nil
 	if s.most > maxKept {
 		s.pending, s.most = map[*entry]news{}, 0
 	}
@@ -218,11 +236,12 @@ func (s *subscriber) told(e *entry) {
 	k := e.key()
 	d := s.gone[k]
 	switch {
+	case d == nil: // it is from before a snapshot
 	case d.first == e && d.last == nil:
 		delete(s.gone, k)
 	case d.first == e:
 		d.first, d.last = d.last, nil
-	default:
+	case d.last == e:
 		d.last = nil
 	}
 }
