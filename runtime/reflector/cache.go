@@ -193,11 +193,7 @@ func (c *cache) get(namespace, name string) (content, bool) {
 		raw := p.table.object(k)
 		return content{raw: raw}, raw != nil
 	}
-	e := p.table.get(k)
-	if e == nil {
-		return content{}, false
-	}
-	return e.content, true
+	return p.table.content(k)
 }
 
 // missing is the error of reading an object that is not there.

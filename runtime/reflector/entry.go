@@ -20,8 +20,18 @@ type content struct {
 
 // extra is what was made of an object by decoding it.
 type extra struct {
-	object any        // the decoded object, in stores that keep it; nil if it does not decode
-	values [][]string // of each index that decodes, in their order
+	object any // the decoded object, in stores that keep it; nil if it does not decode
+	// namespace and name are those of object: it is found without its bytes, which are far away.
+	namespace, name string
+	values          [][]string // of each index that decodes, in their order
+}
+
+// isNamed reports whether the object of c has a namespace and a name.
+func (c content) isNamed(namespace, name string) bool {
+	if c.extra == nil || c.extra.object == nil {
+		return c.raw.IsNamed(namespace, name)
+	}
+	return c.extra.name == name && c.extra.namespace == namespace
 }
 
 // decoder makes content of objects.
@@ -101,7 +111,7 @@ func (d *decoder) fill(c *content) (err error) {
 		extra.values[i] = x.values(nil, raw, object)
 	}
 	if d.keep {
-		extra.object = object
+		extra.object, extra.namespace, extra.name = object, raw.Namespace(), strings.Clone(raw.Name())
 	}
 	c.raw, c.extra = raw, extra
 	return nil

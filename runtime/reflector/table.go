@@ -76,6 +76,18 @@ func (t *table) get(k key) *entry {
 	return nil
 }
 
+// content returns what the entry of a key has, in a table of entries with objects that are kept decoded: it does not
+// look at their bytes.
+func (t *table) content(k key) (c content, ok bool) {
+	mask := len(t.slots) - 1
+	for i := int(k.hash>>1) & mask; t.slots[i].hash != 0; i = (i + 1) & mask {
+		if t.slots[i].hash == k.hash && t.entries[i].isNamed(k.namespace, k.name) {
+			return t.entries[i].content, true
+		}
+	}
+	return content{}, false
+}
+
 // object returns the object of a key, or nil.
 func (t *table) object(k key) *resource.Raw {
 	if i, found := t.find(k); found {

@@ -39,6 +39,9 @@ func TestTable(t *testing.T) {
 			delete(model, k)
 		default:
 			e := namedEntry(t, k.namespace, k.name)
+			if random.IntN(2) == 0 { // decoded
+				e.content = content{raw: e.raw, extra: &extra{object: "object", namespace: k.namespace, name: k.name}}
+			}
 			if got, want := table.put(k, e), model[k]; got != want {
 				t.Fatalf("step %d: put(%v) replaced %p, want %p", step, k, got, want)
 			}
@@ -53,6 +56,9 @@ func TestTable(t *testing.T) {
 		}
 		if got, want := table.object(k), model[k]; want == nil && got != nil || want != nil && got != want.raw {
 			t.Fatalf("step %d: object(%v) returned %p of entry %p", step, k, got, want)
+		}
+		if got, ok := table.content(k); ok != (model[k] != nil) || ok && got != model[k].content {
+			t.Fatalf("step %d: content(%v) returned %v, %v, want that of %p", step, k, got, ok, model[k])
 		}
 		if table.len != len(model) {
 			t.Fatalf("step %d: length %d, want %d", step, table.len, len(model))
@@ -85,6 +91,16 @@ func TestTableTellsKeysApart(t *testing.T) {
 	a, b := namedEntry(t, "ab", "c"), namedEntry(t, "a", "bc")
 	table.put(a.key(), a)
 	table.put(b.key(), b)
+	a.extra = &extra{object: "object", namespace: "ab", name: "c"}
+	if got, ok := table.content(keyOf("ab", "c")); !ok || got != a.content {
+		t.Error("a decoded object is not found")
+	}
+	for _, k := range []key{keyOf("a", "bc"), keyOf("", "abc"), keyOf("abc", "")} {
+		k.hash = a.key().hash // as it may be by chance
+		if _, ok := table.content(k); ok {
+			t.Errorf("%v is found, which is another", k)
+		}
+	}
 	if table.get(keyOf("ab", "c")) != a || table.get(keyOf("a", "bc")) != b || table.get(keyOf("", "abc")) != nil {
 		t.Error("the table confuses namespace and name")
 	}
