@@ -175,7 +175,7 @@ func readTar(r io.Reader, local, base string) error {
 		return err
 	}
 	defer root.Close()
-	u := unpacker{root: root, top: filepath.Base(local), modes: map[string]fs.FileMode{}}
+	u := unpacker{root: root, top: filepath.Base(local), modes: map[string]fs.FileMode{}, left: map[string]bool{}}
 	t := tar.NewReader(r)
 	for {
 		head, err := t.Next()
@@ -206,7 +206,7 @@ type LinksError struct {
 
 // Link is a symbolic or hard link.
 type Link struct {
-	// Path is where it would be here, relative to the folder of the copy.
+	// Path is where it would be here, relative to the folder that the copy is in.
 	Path string
 	// Target is what it leads to in the pod, as it stands there.
 	Target string
@@ -230,6 +230,7 @@ type unpacker struct {
 	top   string
 	modes map[string]fs.FileMode // of folders, which are set when nothing is written into them any more
 	links []Link                 // that were left out
+	left  map[string]bool        // their paths
 	found bool
 }
 
@@ -286,6 +287,7 @@ func (u *unpacker) leaveOut(file, target string) error {
 		return fmt.Errorf("more than %d links lead out of what is copied, the last one from %s to %s", mostLinks, file, target)
 	}
 	u.links = append(u.links, Link{file, target})
+	u.left[file] = true
 	return nil
 }
 
@@ -293,7 +295,7 @@ func (u *unpacker) leaveOut(file, target string) error {
 // many names it has.
 func (u *unpacker) hardLink(file, base, target string) error {
 	to, ok := u.place(target, base)
-	if !ok || slices.ContainsFunc(u.links, func(l Link) bool { return l.Path == to }) {
+	if !ok || u.left[to] {
 		return u.leaveOut(file, target)
 	}
 	if err := u.root.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -122,7 +122,6 @@ func relistScenario(full bool) scenario {
 // readLimits are why kube-rs reads faster from its cache, which holds every object decoded.
 var readLimits = map[string]string{
 	"get, a copy":  "a copy is decoded from the bytes, which are a twelfth of the memory; that takes little more than Go's deep copy of a decoded pod (see the row below)",
-	"get, shared":  "less than a microsecond: the name is read from the bytes of the object",
 	"list, copies": "a copy is decoded from the bytes, which are a twelfth of the memory; that takes little more than Go's deep copy of a decoded pod",
 	"list, shared": "less than a microsecond: the label is read from the bytes of the object",
 }
