@@ -9,7 +9,7 @@ import (
 
 // key is the namespace and name of an object, with their hash.
 type key struct {
-	hash            uint32 // never 0
+	hash            uint32
 	namespace, name string
 }
 
@@ -18,7 +18,7 @@ var seed = maphash.MakeSeed()
 
 func keyOf(namespace, name string) key {
 	h := maphash.String(seed, name) ^ 31*maphash.String(seed, namespace)
-	return key{uint32(h>>32) | 1, namespace, name}
+	return key{uint32(h >> 32), namespace, name}
 }
 
 func (e *entry) key() key { return keyOf(e.raw.Namespace(), e.raw.Name()) }
@@ -26,20 +26,17 @@ func (e *entry) key() key { return keyOf(e.raw.Namespace(), e.raw.Name()) }
 // table holds entries by key. It is an open-addressing hash table that has no keys of its own:
 // they are in the entries' objects, so that no key keeps the bytes of an object alive that
 // was replaced since, as a key of a map would.
+//
+// What a lookup takes is in tags and raws alone. In a large store each step from one array to the next is a wait
+// for memory, so these are as small as can be: a tag says of nearly every other object that it is not the one, and the
+// entry of an object is needed by few.
 type table struct {
-	slots   []slot
-	entries []*entry // of the slots
+	tags    []uint8         // of the hashes; 0 is a free slot
+	raws    []*resource.Raw // of the entries
+	hashes  []uint32        // of the keys
+	entries []*entry
 	len     int
 }
-
-// slot has what finding an object takes, and not its entry: in a large store each step from one to the next is a
-// wait for memory. Four slots fill a line of a processor's cache, and none lies across two.
-type slot struct {
-	raw  *resource.Raw // of the entry; nil in a free slot
-	hash uint32        // of the key; 0 is a free slot
-}
-
-func slotOf(e *entry, hash uint32) slot { return slot{e.raw, hash} }
 
 const minTable = 16
 
@@ -47,21 +44,48 @@ const minTable = 16
 func newTable(n int) *table {
 	size := minTable
 	for size*3/4 < n {
-		size *= 2
+		size += size / 2
 	}
-	return &table{slots: make([]slot, size), entries: make([]*entry, size)}
+	t := &table{}
+	t.make(size)
+	return t
+}
+
+func (t *table) make(size int) {
+	t.tags, t.raws, t.hashes, t.entries = make([]uint8, size), make([]*resource.Raw, size), make([]uint32, size), make([]*entry, size)
+}
+
+// tagOf is never 0. It has other bits of a hash than those that say most of where its home is.
+func tagOf(hash uint32) uint8 { return uint8(hash) | 1 }
+
+// home is the slot where an entry is looked for first.
+func (t *table) home(hash uint32) int { return int(uint64(hash) * uint64(len(t.tags)) >> 32) }
+
+// after is the slot behind slot i.
+func (t *table) after(i int) int {
+	if i++; i == len(t.tags) {
+		return 0
+	}
+	return i
+}
+
+// steps is how far it is from one slot to another.
+func (t *table) steps(from, to int) int {
+	if to < from {
+		to += len(t.tags)
+	}
+	return to - from
 }
 
 // find returns the slot of a key: where it is, or where it would go.
 func (t *table) find(k key) (slot int, found bool) {
-	mask := len(t.slots) - 1
-	for i := int(k.hash>>1) & mask; ; i = (i + 1) & mask {
-		s := &t.slots[i]
-		switch s.hash {
+	tag := tagOf(k.hash)
+	for i := t.home(k.hash); ; i = t.after(i) {
+		switch t.tags[i] {
 		case 0:
 			return i, false
-		case k.hash:
-			if s.raw.IsNamed(k.namespace, k.name) {
+		case tag:
+			if t.raws[i].IsNamed(k.namespace, k.name) {
 				return i, true
 			}
 		}
@@ -79,9 +103,8 @@ func (t *table) get(k key) *entry {
 // content returns what the entry of a key has, in a table of entries with objects that are kept decoded: it does not
 // look at their bytes.
 func (t *table) content(k key) (c content, ok bool) {
-	mask := len(t.slots) - 1
-	for i := int(k.hash>>1) & mask; t.slots[i].hash != 0; i = (i + 1) & mask {
-		if t.slots[i].hash == k.hash && t.entries[i].isNamed(k.namespace, k.name) {
+	for i := t.home(k.hash); t.tags[i] != 0; i = t.after(i) {
+		if t.hashes[i] == k.hash && t.entries[i].isNamed(k.namespace, k.name) {
 			return t.entries[i].content, true
 		}
 	}
@@ -91,7 +114,7 @@ func (t *table) content(k key) (c content, ok bool) {
 // object returns the object of a key, or nil.
 func (t *table) object(k key) *resource.Raw {
 	if i, found := t.find(k); found {
-		return t.slots[i].raw
+		return t.raws[i]
 	}
 	return nil
 }
@@ -99,13 +122,13 @@ func (t *table) object(k key) *resource.Raw {
 // renew takes in that an entry in the table has another version of its object.
 func (t *table) renew(e *entry) {
 	if i, found := t.find(e.key()); found {
-		t.slots[i] = slotOf(e, t.slots[i].hash)
+		t.raws[i] = e.raw
 	}
 }
 
 // put adds an entry whose key is k, and returns the one whose place it takes, or nil.
 func (t *table) put(k key, e *entry) (old *entry) {
-	if (t.len+1)*4 > len(t.slots)*3 {
+	if (t.len+1)*4 > len(t.tags)*3 {
 		t.grow()
 	}
 	i, found := t.find(k)
@@ -113,24 +136,32 @@ func (t *table) put(k key, e *entry) (old *entry) {
 		t.len++
 	}
 	old = t.entries[i]
-	t.slots[i], t.entries[i] = slotOf(e, k.hash), e
+	t.set(i, k.hash, e)
 	return old
 }
 
+func (t *table) set(i int, hash uint32, e *entry) {
+	t.tags[i], t.raws[i], t.hashes[i], t.entries[i] = tagOf(hash), e.raw, hash, e
+}
+
 func (t *table) grow() {
-	old, entries := t.slots, t.entries
-	t.slots, t.entries = make([]slot, 2*len(old)), make([]*entry, 2*len(old))
-	mask := len(t.slots) - 1
-	for j := range old {
-		if old[j].hash == 0 {
+	old := *t
+	t.make(len(old.tags) + len(old.tags)/2)
+	for j, tag := range old.tags {
+		if tag == 0 {
 			continue
 		}
-		i := int(old[j].hash>>1) & mask
-		for t.slots[i].hash != 0 {
-			i = (i + 1) & mask
+		i := t.home(old.hashes[j])
+		for t.tags[i] != 0 {
+			i = t.after(i)
 		}
-		t.slots[i], t.entries[i] = old[j], entries[j]
+		t.move(i, &old, j)
 	}
+}
+
+// move puts what is in slot j of another table, or of this one, into slot i. It does not look at the entry.
+func (t *table) move(i int, from *table, j int) {
+	t.tags[i], t.raws[i], t.hashes[i], t.entries[i] = from.tags[j], from.raws[j], from.hashes[j], from.entries[j]
 }
 
 // remove takes the entry of a key out and returns it, or nil.
@@ -147,15 +178,13 @@ func (t *table) remove(k key) *entry {
 
 // free empties slot i, and moves the entries behind it up that were pushed back by it.
 func (t *table) free(i int) {
-	mask := len(t.slots) - 1
-	for j := (i + 1) & mask; t.slots[j].hash != 0; j = (j + 1) & mask {
-		home := int(t.slots[j].hash>>1) & mask
-		if (j-home)&mask >= (j-i)&mask {
-			t.slots[i], t.entries[i] = t.slots[j], t.entries[j]
+	for j := t.after(i); t.tags[j] != 0; j = t.after(j) {
+		if home := t.home(t.hashes[j]); t.steps(home, j) >= t.steps(i, j) {
+			t.move(i, t, j)
 			i = j
 		}
 	}
-	t.slots[i], t.entries[i] = slot{}, nil
+	t.tags[i], t.raws[i], t.hashes[i], t.entries[i] = 0, nil, 0, nil
 }
 
 // all yields the entries, in no particular order. The table must not change meanwhile.
@@ -173,8 +202,8 @@ func (t *table) all() iter.Seq[*entry] {
 // them; otherwise as all.
 func (t *table) objects() iter.Seq[*resource.Raw] {
 	return func(yield func(*resource.Raw) bool) {
-		for i := range t.slots {
-			if raw := t.slots[i].raw; raw != nil && !yield(raw) {
+		for _, raw := range t.raws {
+			if raw != nil && !yield(raw) {
 				return
 			}
 		}
