@@ -109,6 +109,48 @@ func contestField(t *testing.T, takes [2]time.Duration) {
 	}
 }
 
+// While runs of equals wait for what the other side writes, a change of anything else runs the reconcilers at once.
+func TestWhoStepsAsideHoldsUpNothingElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := kubetest.Start(t, nil)
+		maps := srv.Client().Namespaced(core.ConfigMaps, "default")
+		var runs [2]atomic.Int64
+		for i, manager := range []string{"web-operator", "scaler"} {
+			ctl := controller.New(maps, func(ctx context.Context, cm *corev1.ConfigMap) (controller.Action, error) {
+				if cm.Name != "hello" {
+					return controller.Await(), nil
+				}
+				runs[i].Add(1)
+				time.Sleep(time.Millisecond + time.Duration(7*i)*time.Microsecond)
+				d := deploymentOf(cm)
+				d.Spec.Replicas = new(int32(3 + i))
+				_, err := srv.Client().Namespaced(apps.Deployments, "default").Apply(ctx, d, manager, nil)
+				return controller.Await(), err
+			}, &controller.Options{Name: manager})
+			ctl.Owns(srv.Client().All(apps.Deployments))
+			srv.Go(ctl.Run)
+		}
+		synctest.Wait()
+		cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "hello"}, Data: map[string]string{"image": "nginx:1.27"}}
+		if _, err := maps.Create(t.Context(), cm, nil); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(500 * time.Millisecond)
+		before := [2]int64{runs[0].Load(), runs[1].Load()}
+		time.Sleep(100 * time.Millisecond)
+		if now := [2]int64{runs[0].Load(), runs[1].Load()}; now != before || now[0] > 40 {
+			t.Fatalf("%d runs, and %d in 100ms more; want both to wait", before, now)
+		}
+		if _, err := maps.Patch(t.Context(), "hello", kube.MergePatch(map[string]any{"data": map[string]any{"image": "nginx:1.28"}}), nil); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Millisecond)
+		if now := [2]int64{runs[0].Load(), runs[1].Load()}; now[0] == before[0] || now[1] == before[1] {
+			t.Errorf("10ms after a change of the owner there are %d runs, want more than %d of each", now, before)
+		}
+	})
+}
+
 // A change that only managedFields show looks as if somebody else wrote in between. It is a loop all the same.
 func TestAFieldManagerOfANewNameEachTimeIsALoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -18,8 +18,10 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+	"github.com/go-kube/kube"
 	"github.com/go-kube/kube/pods"
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 )
 
 // runs executes what it is asked to, in dir, as a container's runtime would.
@@ -141,6 +143,23 @@ func TestCopy(t *testing.T) {
 	}
 }
 
+// sending returns pods that answer each command with an archive of these headers.
+func sending(t *testing.T, headers []tar.Header) kube.API[corev1.Pod] {
+	var archive bytes.Buffer
+	w := tar.NewWriter(&archive)
+	for _, h := range headers {
+		if err := w.WriteHeader(&h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Close()
+	return serve(t, accept(t, v5, func(ctx context.Context, r *http.Request, ws *websocket.Conn) {
+		say(ctx, ws, 1, archive.String())
+		say(ctx, ws, 3, success)
+		<-ws.CloseRead(ctx).Done()
+	}))
+}
+
 // Links that lead out of what is copied are left out, and are named. All else is there.
 func TestCopyFromLeavesLinksOut(t *testing.T) {
 	if _, err := exec.LookPath("tar"); err != nil {
@@ -191,20 +210,11 @@ func TestCopyFromLeavesLinksOut(t *testing.T) {
 
 // A pod cannot fill the memory with links.
 func TestCopyFromEndsAtManyLinks(t *testing.T) {
-	var archive bytes.Buffer
-	w := tar.NewWriter(&archive)
+	var links []tar.Header
 	for i := range 10_001 {
-		if err := w.WriteHeader(&tar.Header{Name: fmt.Sprint("a/", i), Typeflag: tar.TypeSymlink, Linkname: "/"}); err != nil {
-			t.Fatal(err)
-		}
+		links = append(links, tar.Header{Name: fmt.Sprint("a/", i), Typeflag: tar.TypeSymlink, Linkname: "/"})
 	}
-	w.Close()
-	api := serve(t, accept(t, v5, func(ctx context.Context, r *http.Request, ws *websocket.Conn) {
-		say(ctx, ws, 1, archive.String())
-		say(ctx, ws, 3, success)
-		<-ws.CloseRead(ctx).Done()
-	}))
-	err := pods.CopyFrom(t.Context(), api, "web", "a", filepath.Join(t.TempDir(), "a"), nil)
+	err := pods.CopyFrom(t.Context(), sending(t, links), "web", "a", filepath.Join(t.TempDir(), "a"), nil)
 	if err == nil || !strings.Contains(err.Error(), "more than 10000 links") {
 		t.Errorf("error = %v", err)
 	}
@@ -227,19 +237,7 @@ func TestCopyFromMaliciousPod(t *testing.T) {
 		{"nothing", nil, "sent no file"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var archive bytes.Buffer
-			w := tar.NewWriter(&archive)
-			for _, h := range test.headers {
-				if err := w.WriteHeader(&h); err != nil {
-					t.Fatal(err)
-				}
-			}
-			w.Close()
-			api := serve(t, accept(t, v5, func(ctx context.Context, r *http.Request, ws *websocket.Conn) {
-				say(ctx, ws, 1, archive.String())
-				say(ctx, ws, 3, success)
-				<-ws.CloseRead(ctx).Done()
-			}))
+			api := sending(t, test.headers)
 			dir := t.TempDir()
 			err := pods.CopyFrom(t.Context(), api, "web", "a", filepath.Join(dir, "in", "a"), nil)
 			if err == nil {

@@ -225,6 +225,16 @@ func (t *trail) overtaken() bool {
 		len(differing(found.content, now.content, nil)) == 0
 }
 
+// has reports whether an object is among those that the runs have written.
+func (e *evidence) has(object uint64) bool {
+	for _, t := range e.trails {
+		if t.object == object {
+			return true
+		}
+	}
+	return false
+}
+
 // doubts returns how many runs may have been triggered by their own writes, and still have had a reason to write.
 func (e *evidence) doubts() int {
 	if e == nil {

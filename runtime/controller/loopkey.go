@@ -81,9 +81,12 @@ func (l *loop) slowed() bool {
 	return false
 }
 
-// overtaken reports whether somebody else seems to write between the look and the write of each run. When the
-// next one waits a little, what they have written is there to be found.
-func (l *loop) overtaken() bool { return l.kind == noLoop && l.evidence.doubts() >= contestedAfter }
+// overtaken reports whether somebody else seems to write between the look and the write of each run, and nothing
+// triggered the key but what these write. When the next run waits a little, what they have written is there to be found.
+func (l *loop) overtaken() bool {
+	return l.kind == noLoop && l.evidence.doubts() >= contestedAfter &&
+		l.triggered(func(s sighting) bool { return l.own(s) || l.evidence.has(s.object) })
+}
 
 func (l *loop) own(s sighting) bool { return slices.Contains(l.wrote, s.version) }
 

@@ -83,8 +83,8 @@ type Options struct {
 	// as long as LoopInterval, the objects that they wrote are read before the next runs: at most sixteen, for at
 	// most twenty runs, and again after ten times LoopInterval at the earliest. It is a contest when
 	// five of these runs found a field (or an object) other than the run before had left it, and left it as before. Where
-	// somebody else seems to write between the reading and the write of each run, the next runs wait a tenth of LoopInterval,
-	// so as to find it. An object whose input changes often, and that is written each time, is none, however busy it is. In a contest the runs
+	// somebody else seems to write between the reading and the write of each run, the next runs that the written objects
+	// trigger wait a tenth of LoopInterval, so as to find it. An object whose input changes often, and that is written each time, is none, however busy it is. In a contest the runs
 	// are put off that changes of the contested objects trigger, whoever made them; what else triggers a
 	// run does so at once. It is over when nothing was undone for twice LoopInterval. A client that sets a field over and over
 	// for the reconciler to clear looks the same; so does a child that is meant to come and go within LoopInterval.
